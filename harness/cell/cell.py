@@ -49,32 +49,32 @@ class Cell:
 
     @property
     def topology(self) -> Topology:
-        """Its network."""
+        """Return its network."""
         return self.experiment.topology
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """Its traffic, without the probe."""
+        """Return its traffic, without the probe."""
         return tuple(self._group(asked) for asked in self.experiment.groups)
 
     @cached_property
     def network(self) -> NetworkSpec:
-        """The switches and links that it requests; ParameterError if a parameter of a transport cannot be."""
+        """Return the requested switches and links; ParameterError for an impossible parameter."""
         return network_spec(self.topology, self.groups, self.faults)
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:
-        """Its faults, drawn where chance decides."""
+        """Return its faults, drawn where chance decides."""
         return faults_struck(self.experiment, self.seed)
 
     @cached_property
     def timing(self) -> Timing:
-        """How long it lasts, and how often it is sampled."""
+        """Return how long it lasts and how often it is sampled."""
         return timing_of(self.experiment, tuple(group.demand for group in self.groups))
 
     @cached_property
     def probe(self) -> PlannedFlow | None:
-        """The experiment's probe: from a host without other traffic, in the first group's traffic class."""
+        """Return the experiment's probe, from a host of its own in the first group's traffic class."""
         probe = self.experiment.probe
         if probe is None:
             return None
@@ -86,7 +86,7 @@ class Cell:
 
     @property
     def receivers(self) -> Counter[str]:
-        """Every host that flows end at, with how many do."""
+        """Return every host that flows end at, with how many do."""
         return Counter(flow.destination for group in self.groups for flow in group.flows)
 
     @property
@@ -97,7 +97,7 @@ class Cell:
 
     @property
     def replaced_verbs(self) -> str | None:
-        """A sentence on verbs that other verbs replace; None if all verbs are as requested."""
+        """Return a sentence on verbs that other verbs replace; None if all verbs are as requested."""
         sentences = {
             f"{group.transport} has no {verb}: {instead} in the same direction of data"
             for group in self.groups
@@ -107,7 +107,7 @@ class Cell:
 
     @property
     def idleness(self) -> str | None:
-        """Why one of its groups has no transfer; None if all have one."""
+        """Return why one of its groups has no transfer; None if all have one."""
         idle = next((group for group in self.groups if not group.flows), None)
         if idle is None:
             return None
@@ -118,7 +118,6 @@ class Cell:
         )
 
     def _group(self, asked: TrafficGroup) -> Group:
-        """A group with its own transport and parameters, or the cell's."""
         transport = asked.transport or self.transport.name
         cells_own = {} if asked.transport else self.transport.parameters
         return Group(
@@ -134,7 +133,7 @@ class Cell:
 
 
 def bottleneck_facts(cell: Cell) -> dict[str, str | float]:
-    """The slowest port that all flows share and the payload it can carry; nothing where they share none."""
+    """Return the slowest port that all flows share and the payload it can carry; empty if they share none."""
     if len(cell.receivers) != 1:
         return {}
     topology = cell.topology
@@ -150,7 +149,7 @@ def bottleneck_facts(cell: Cell) -> dict[str, str | float]:
 
 
 def cell_payload_fraction(cell: Cell) -> Fraction:
-    """Share of a link's rate that is payload; the network's own packets if transports differ in theirs."""
+    """Return the payload's share of a link's rate, for the largest packets if transports differ."""
     topology = cell.topology
     names = {group.transport for group in cell.groups}
     packets = {full_packets(name, names, topology.frames, topology.mtu_bytes) for name in names}
@@ -160,7 +159,7 @@ def cell_payload_fraction(cell: Cell) -> Fraction:
 
 
 def _port(source: str, path: Sequence[Link], wanted: Link) -> str:
-    """Name of the port by which a path from a source enters a link."""
+    """Return the name of the port through which a path from a source enters a link."""
     node = source
     for link in path[: path.index(wanted)]:
         node = link.b if link.a == node else link.a
@@ -171,7 +170,7 @@ SAMPLES_OF_LOAD_MIN: Final = 10
 
 
 def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
-    """Its packets and its bottleneck, what counts for nothing in the results, and what was replaced."""
+    """Return facts about its packets, its bottleneck, replaced verbs and traffic that does not count."""
     return {
         "framing": cell.topology.framing,
         "mtu_bytes": cell.topology.mtu_bytes,
@@ -200,7 +199,7 @@ def _bus_facts(cell: Cell) -> dict[str, float | None]:
 
 
 def _arriving_ns(cell: Cell) -> int | None:
-    """When the last transfer has started, where all traffic drains after that.
+    """Return the time at which the last transfer starts, where all traffic drains after that.
 
     None where some traffic continues, and where that time has too few samples: it is a burst, not a load.
     """
@@ -217,7 +216,7 @@ def _repeats(cell: Cell) -> bool:
 
 
 def fault_events(cell: Cell, until_ns: int) -> list[tuple[str, int, str, str]]:
-    """Rows of the table `events` for faults that have struck before the end of the run."""
+    """Return rows of the table `events` for faults before the end of the run."""
     return [
         ("", t_ns, event, fault.target)
         for fault in cell.faults
@@ -269,7 +268,7 @@ def _packets(cell: Cell, flows: list[Flow], moved_bytes: float) -> float:
 
 
 def _transfers(cell: Cell, flows: list[Flow]) -> float:
-    """The scheduled transfers, and the most that greedy flows can finish by the end."""
+    """Return the scheduled transfers, and the most that greedy flows can finish by the end."""
     greedy = [flow for flow in flows if _is_greedy(flow)]
     smallest_bytes = min((flow.size_bytes for flow in greedy), default=1)
     asked = sum(_asked(flow, cell.timing.traffic_ns) for flow in flows if not _is_greedy(flow))

@@ -41,7 +41,7 @@ class Demand(NamedTuple):
 
     @property
     def flows(self) -> tuple[Flow, ...]:
-        """The flows; drawn once, because a hundred thousand arrivals take a while."""
+        """Return the flows; drawn once, because a hundred thousand arrivals take a while."""
         return _flows(self)
 
     @property
@@ -51,7 +51,7 @@ class Demand(NamedTuple):
 
     @property
     def replaced(self) -> tuple[tuple[Verb, Verb], ...]:
-        """The requested verbs that another verb replaces."""
+        """Return the requested verbs that another verb replaces."""
         asked = {flow.verb for flow in _drawn(self.workload, self.placement, self.seed)}
         return tuple((verb, instead) for verb, instead in self.verbs if verb in asked and verb != instead)
 
@@ -103,12 +103,12 @@ class FlowGroup:
 
     @cached_property
     def settings(self) -> GroupSettings:
-        """Its parameters for all testbeds, translated once; ParameterError if one cannot be."""
+        """Return its parameters for all testbeds, translated once; ParameterError if one cannot be."""
         return group_settings(self.topology, self.transport, self.parameters)
 
     @property
     def duration_ns(self) -> int | None:
-        """When its flows end by the clock; None: when all their transfers are done."""
+        """Return the time at which its flows end; None if they end with their transfers."""
         return None
 
 
@@ -122,12 +122,12 @@ class Group(FlowGroup):
 
     @property
     def flows(self) -> tuple[Flow, ...]:
-        """Its flows; a verb that its transport does not have is replaced."""
+        """Return its flows; a verb that its transport does not have is replaced."""
         return self.demand.flows
 
     @property
     def duration_ns(self) -> int | None:
-        """When its workload ends by the clock; None: when all its transfers are done."""
+        """Return the time at which its workload ends; None if it ends with its transfers."""
         return self.asked.workload.duration_ns
 
     @property
@@ -151,12 +151,12 @@ class PlannedFlow:
 
     @property
     def flow_id(self) -> str:
-        """Group and ends."""
+        """Return the name: group and ends."""
         return self.flow.name_in(self.carrier.name)
 
     @property
     def settings(self) -> TransportSettings | TcpSettings:
-        """The settings of what drives it: the agent at its initiator, or a TCP."""
+        """Return the settings of what drives it: the agent at its initiator, or a TCP."""
         return self.carrier.settings.of_host(self.carrier.topology.host_rate_bps(self.flow.initiator))
 
 
@@ -186,7 +186,7 @@ Direction = Literal["out", "in"]
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """How much of a demand's finite transfers the links of hosts carry at most."""
+    """Share of a demand's finite transfers that the links of hosts can carry."""
 
     capacity_bytes: Mapping[str, int]
     """Bytes that a host's link carries in one direction while the traffic lasts."""

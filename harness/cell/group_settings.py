@@ -47,7 +47,7 @@ OF_GRANTING: Final = ("credit_packets", "credit_rate")
 
 @dataclass(frozen=True, slots=True)
 class DriverOptions:
-    """How a flow's ends work on their nodes."""
+    """Options of the agent at a flow's ends."""
 
     completions: Literal["event", "polling"] = "event"
     record_inputs: bool = False
@@ -65,7 +65,7 @@ class TcpSettings:
 
     @property
     def segment_bytes(self) -> int:
-        """Payload of a full segment."""
+        """Return the payload of a full segment."""
         options = 12 if self.parameters.get("timestamps") else 0
         packets = BASES[self.transport].packets
         assert packets is not None, "every TCP names its packets"
@@ -185,7 +185,7 @@ def _control_name(transport: TransportName, parameters: Mapping[str, Scalar]) ->
 
 
 def _refuse_retries(table: Iterable[NumericParameter], parameters: Mapping[str, Scalar]) -> None:
-    """ParameterError for what only the usual go-back-N has."""
+    """Raise ParameterError for parameters that only the usual go-back-N has."""
     for key in ("retry_count", "timeout_exponent"):
         if key in parameters:
             names = [parameter.name for parameter in table if parameter.name.endswith("_ns")]

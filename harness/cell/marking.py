@@ -1,4 +1,4 @@
-"""When switches mark packets for a transport that reacts to marks."""
+"""Derive the marking curves that transports request of switches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -82,7 +82,7 @@ def requested_marking(
 
 
 def round_trip_curve(topology: Topology) -> MarkingCurve:
-    """From a fifth of the bytes of the longest round trip none to all at four fifths, in full packets.
+    """Return a curve from a fifth to four fifths of the bytes of the longest round trip, in full packets.
 
     Source: uet-htsim, datacenter/main_uec.cpp (ecn_low, ecn_high), commit 40ccb05.
     """
@@ -93,7 +93,7 @@ def round_trip_curve(topology: Topology) -> MarkingCurve:
 
 
 def round_trip_packets(topology: Topology) -> int:
-    """How many full packets at the hosts' line rate fill the longest round trip of the empty network."""
+    """Return how many full packets at line rate fill the longest round trip of the empty network."""
     frames = topology.frames
     wire_bytes = topology.mtu_bytes + frames.header_bytes + frames.gap_bytes
     round_trip_ns = longest_round_trip_ns(
@@ -116,7 +116,7 @@ def _marked_above_bytes(topology: Topology, parameters: Mapping[str, Scalar]) ->
 
 
 def checked_threshold(value: Scalar) -> int:
-    """Bytes above which packets are marked; ParameterError if there can be no such queue."""
+    """Return the bytes above which packets are marked; ParameterError if no queue can have that length."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ParameterError(ParameterMistake(as_written(MARK_ABOVE), "a number", "correct the value"))
     if not 0 <= value <= THRESHOLD_BYTES_MAX:
@@ -126,7 +126,7 @@ def checked_threshold(value: Scalar) -> int:
 
 
 def _changed(curve: MarkingCurve, parameters: Mapping[str, Scalar]) -> MarkingCurve:
-    """The same curve with what an experiment sets of it."""
+    """Return the curve with the values that an experiment sets."""
     values = values_of(CURVE_PARAMETERS, parameters)
     for switch in ("drops_above", "drops_instead"):
         if values.get(switch, 0) not in (0, 1):

@@ -32,7 +32,7 @@ class OutageSpec:
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The directions that are lost."""
+        """Return the directions that are lost."""
         there, back = f"{self.a}->{self.b}", f"{self.b}->{self.a}"
         return (there,) if self.one_way else (there, back)
 
@@ -48,7 +48,7 @@ def losses_by_link(topology: Topology, faults: Sequence[Fault]) -> dict[Link, tu
 
 
 def outage_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageSpec, ...]:
-    """Every outage; those of one link that are one are joined already."""
+    """Return every outage; overlapping ones of one link are already joined."""
     cuts = ((fault, _link_of(fault, topology)) for fault in faults if isinstance(fault, LinkCut))
     return tuple(
         OutageSpec(
@@ -82,7 +82,7 @@ class SwitchPort(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """When a switch tells the far end of a link to pause; it resumes two of the largest frames below that."""
+    """Pause threshold of a switch; a link resumes two of the largest frames below it."""
 
     alpha: float
     """Packets from the link may hold alpha times the free part of the buffer."""
@@ -110,7 +110,7 @@ class PrioritySpec:
 
     @property
     def marks(self) -> MarkingCurve | None:
-        """When its packets are marked."""
+        """Return the marking curve of its packets."""
         return self.curves[0] if self.curves else None
 
 
@@ -137,7 +137,7 @@ class NetworkSpec:
 
     @property
     def contradiction(self) -> str | None:
-        """Why no switch can be like this, whatever it is; None if one can."""
+        """Return why no switch can meet the request; None if one can."""
         for priority, asked in self.priorities.items():
             if asked.is_pause_disputed:
                 return f"priority {priority} has groups with and without +pfc: give them different priorities"
@@ -149,17 +149,17 @@ class NetworkSpec:
 
     @property
     def curves(self) -> Mapping[int, MarkingCurve]:
-        """By priority, where packets are marked."""
+        """Return the marking curves by priority."""
         return {each: asked.marks for each, asked in self.priorities.items() if asked.marks is not None}
 
     @property
     def weights(self) -> Mapping[int, int]:
-        """By priority, where the priority shares a port with others."""
+        """Return the weights of priorities that share a port."""
         return {each: asked.weight for each, asked in self.priorities.items() if asked.weight is not None}
 
     @property
     def pausing(self) -> Mapping[int, Pauses]:
-        """By priority, where links are paused."""
+        """Return the pause settings by priority."""
         return {each: asked.pauses for each, asked in self.priorities.items() if asked.pauses is not None}
 
 
@@ -193,7 +193,7 @@ def egress_ports(topology: Topology) -> dict[str, SwitchPort]:
 
 
 def _ip_packet_bytes(topology: Topology, carrier: FlowGroup) -> int:
-    """A full packet without Ethernet's 18 bytes; RoCEv2's first one of a WRITE has 16 more (RETH)."""
+    """Return a full packet's bytes without Ethernet's 18; the first of a WRITE has 16 more (RETH)."""
     packets = carrier.transport.packets or Packets(FRAMINGS[topology.framing], topology.mtu_bytes)
     return packets.frame_bytes + packets.framing.remote_address_bytes - ETHERNET_BYTES
 
@@ -223,7 +223,7 @@ _Same: TypeAlias = tuple[tuple[str, str], bool, int | None]
 
 
 def faults_struck(experiment: Experiment, seed: int) -> tuple[Fault, ...]:
-    """The faults of an experiment, drawn one after the other: what one cuts the next one leaves alone.
+    """Return the faults of an experiment, drawn in order; later ones spare links that earlier ones cut.
 
     Outages of one link and with the same `reroute_after` that adjoin or overlap are one.
     """
@@ -232,7 +232,7 @@ def faults_struck(experiment: Experiment, seed: int) -> tuple[Fault, ...]:
 
 @lru_cache(maxsize=16)
 def _struck(topology: Topology, faults: tuple[Fault, ...], seed: int) -> tuple[Fault, ...]:
-    """Cells of one seed have the same; of a large network a drawing takes a second."""
+    """Draw the faults once for all cells of one seed, because large networks take a second."""
     struck = _cut(topology, faults)
     found: list[Fault] = []
     for number, fault in enumerate(faults):
@@ -243,7 +243,6 @@ def _struck(topology: Topology, faults: tuple[Fault, ...], seed: int) -> tuple[F
 
 
 def _joined(topology: Topology, faults: Sequence[Fault]) -> Iterable[Fault]:
-    """Each where it, or the first outage of its link, was written."""
     outages: dict[_Same, list[LinkCut]] = {}
     for cut in sorted((fault for fault in faults if isinstance(fault, LinkCut)), key=lambda cut: cut.at_ns):
         of_link = outages.setdefault(_same(topology, cut), [])

@@ -1,4 +1,4 @@
-"""How long a cell lasts in the time of its network, and how often it is sampled."""
+"""Derive the duration and the sampling intervals of a cell, in network time."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -65,12 +65,12 @@ def _arriving_ns(experiment: Experiment) -> list[int]:
 
 
 def switch_ports(topology: Topology) -> int:
-    """How many ports the switches have together."""
+    """Return how many ports the switches have together."""
     return sum(len(topology.links_of[switch.name]) for switch in topology.switches())
 
 
 def _throughput_interval_ns(flows: int, traffic_ns: int, limit_ns: int) -> int:
-    """By the time that the traffic should take; coarser where a million flows would make too many samples."""
+    """Return an interval in proportion to the traffic, longer if many flows would fill the memory."""
     interval_ns = _chosen(THROUGHPUT_INTERVALS_NS, traffic_ns)
     while limit_ns // interval_ns * flows > THROUGHPUT_SAMPLES_MAX:
         interval_ns *= 10
@@ -78,7 +78,7 @@ def _throughput_interval_ns(flows: int, traffic_ns: int, limit_ns: int) -> int:
 
 
 def _queue_interval_ns(topology: Topology, limit_ns: int, arriving_ns: int) -> int:
-    """By the time in which traffic arrives; coarser where many ports would make too many samples."""
+    """Return an interval in proportion to the arrivals, longer if many ports would fill the memory."""
     interval_ns = _chosen(QUEUE_INTERVALS_NS, arriving_ns)
     while limit_ns // interval_ns * switch_ports(topology) > QUEUE_SAMPLES_MAX:
         interval_ns *= 10
@@ -104,7 +104,6 @@ def _finite_traffic_ns(topology: Topology, demands: tuple[Demand, ...]) -> int:
 
 
 def _waiting_ns(topology: Topology, demand: Demand) -> int:
-    """How long transfers that wait for each other take if nothing else holds them up."""
     if not waits(demand.flows):
         return 0
 
@@ -118,7 +117,7 @@ def _waiting_ns(topology: Topology, demand: Demand) -> int:
 
 
 def _last_start_ns(flow: Flow) -> int:
-    """When the last transfer starts by the clock; a transfer that follows another has no known start."""
+    """Return when the last transfer starts by the clock, without transfers that follow others."""
     return flow.arrivals[-1].start_ns if flow.arrivals else flow.start_ns
 
 
@@ -144,7 +143,6 @@ def _following_ns(topology: Topology, flows: Sequence[Flow]) -> int:
 
 
 def _receiving_ns(topology: Topology, flows: Sequence[Flow]) -> float:
-    """How long the busiest receiver takes for everything."""
     goodputs_bps: dict[PathShape, float] = {}
     receiving_ns: dict[str, float] = defaultdict(float)
     for flow in flows:

@@ -149,7 +149,7 @@ def with_numbers(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 
 def _check_together(parameters: Mapping[str, Scalar]) -> None:
-    """ParameterError for a parameter that has no effect beside the rest."""
+    """Raise ParameterError for a parameter that has no effect beside the rest."""
     for key in OF_REPS:
         if key in parameters and parameters.get(LOAD_BALANCING) != "reps":
             expected = f"{LOAD_BALANCING}: reps beside it"

@@ -36,7 +36,7 @@ class DataFiles:
     _values: dict[tuple[type, str], object] = field(default_factory=dict)
 
     def read(self, kind: type, name: str) -> object:
-        """What a file of that kind says."""
+        """Return the content of a file, parsed as that kind."""
         if name not in self.sources:
             self.sources[name] = self.get(name)
         if (kind, name) not in self._values:
@@ -45,13 +45,13 @@ class DataFiles:
 
 
 def files_beside(experiment: str) -> DataFiles:
-    """Files named from the place of an experiment's file."""
+    """Return files that are named relative to an experiment's file."""
     here = Path(experiment).parent
     return DataFiles(lambda name: read_source(here / name, name))
 
 
 def kept_files(sources: Mapping[str, DataSource]) -> DataFiles:
-    """Files as a run keeps them."""
+    """Return files from the copies in a run."""
 
     def get(name: str) -> DataSource:
         if name not in sources:

@@ -40,8 +40,6 @@ Place = tuple[int, int]
 
 @dataclass(slots=True)
 class _Reading:
-    """What has been read so far."""
-
     name: str
     ranks: int | None = None
     rank: int | None = None
@@ -54,7 +52,7 @@ class _Reading:
     tags: dict[int, int] = field(default_factory=dict)
 
     def wrong(self, place: Place, expected: str, got: str) -> PydanticCustomError:
-        """A mistake at a place of the file."""
+        """Return the mistake at a place of the file."""
         line, column = place
         where = f"{got} in line {line}, column {column} of {self.name}"
         return mistake(expected, "correct the file", where)
@@ -80,7 +78,7 @@ def read_goal(source: DataSource) -> GoalSchedule:
 
 
 def _without_comments(reading: _Reading, text: str) -> str:
-    """Spaces in place of comments, so that all else stays where it is."""
+    """Replace comments by spaces, so that lines and columns stay."""
     parts, past = [], 0
     while found := _COMMENT.search(text, past):
         start, end = found.span()
@@ -134,7 +132,6 @@ def _begin_rank(reading: _Reading, place: Place, rank: int) -> None:
 
 
 def _add(reading: _Reading, place: Place, found: re.Match[str]) -> None:
-    """An operation of the rank that is being read."""
     assert reading.rank is not None
     assert reading.ranks is not None
     parts = found.groupdict()
@@ -170,7 +167,6 @@ def _message(reading: _Reading, place: Place, parts: dict[str, str], size: int) 
 
 
 def _end_rank(reading: _Reading) -> None:
-    """Labels are those of a rank."""
     waits: dict[int, dict[str, list[int]]] = {}
     for found, (line, column) in reading.waits:
         numbers = []
@@ -191,7 +187,7 @@ def _end_rank(reading: _Reading) -> None:
 
 
 def _match(reading: _Reading) -> None:
-    """The n-th recv of a rank takes the n-th send of its source to it with its tag."""
+    """Give the n-th recv of a rank the n-th send of its source with its tag."""
     sends: dict[tuple[int, int, int], deque[int]] = defaultdict(deque)
     for number, operation in enumerate(reading.operations):
         if operation.kind == "send":

@@ -105,7 +105,6 @@ def _amount(source: DataSource, key: str, written: tuple[str, int], quantity: Qu
 
 
 def _check_hosts(source: DataSource, links: list[_Link]) -> None:
-    """A host has one card and one cable."""
     first: dict[str, int] = {}
     for link in links:
         for end in (link.a, link.b):
@@ -133,7 +132,6 @@ def _check_joined(source: DataSource, links: list[_Link], nodes: list[str]) -> N
 
 
 def _entries(source: DataSource) -> Iterator[Entry]:
-    """The list's mappings, each key with what is written and its line."""
     if len(source.content) > TEXT_BYTES_MAX:
         got = f"{len(source.content)} bytes in {source.name}"
         raise mistake(f"at most {TEXT_BYTES_MAX}", "take links away", got)
@@ -165,7 +163,7 @@ def _is_list_of_links(nodes: Sequence[yaml.Event]) -> bool:
 
 
 def _mappings(source: DataSource, events: Sequence[yaml.Event]) -> Iterator[Entry]:
-    """What stands in the list, which these begin with; nothing may stand below it."""
+    """Yield the mappings of the list that starts with these events; refuse anything below it."""
     entry: dict[str, tuple[str, int]] | None = None
     key: str | None = None
     count, is_over = 0, False
@@ -193,7 +191,7 @@ def _mappings(source: DataSource, events: Sequence[yaml.Event]) -> Iterator[Entr
 
 
 def network_text(network: LinkList) -> str:
-    """The file that says this."""
+    """Return the YAML file of a network."""
     lines = ["links:"]
     for a, b, rate_bps, delay_ns in network.links:
         delay = "" if delay_ns is None else f", delay: {TIME.format(delay_ns)}"

@@ -61,7 +61,6 @@ def _wrong(  # noqa: PLR0913 - what, where, expected, what to do
 
 
 def _names(source: DataSource, line: Line) -> Sequence[str]:
-    """Check the names of the columns: the size and one kind of share."""
     known = [SIZE, *(name for name in TOTALS if name != SHARE)]
     columns = f"the columns {SIZE} and percent or cdf"
     for name in line.words:

@@ -28,7 +28,7 @@ class DataSource:
 
     @property
     def file(self) -> DataFile:
-        """What goes along with what is read from it."""
+        """Return name and checksum, which accompany the parsed content."""
         return DataFile(self.name, self.sha256)
 
     @property
@@ -43,7 +43,7 @@ class DataSource:
 
 
 def data_source(name: str, content: bytes) -> DataSource:
-    """A file's content under its name."""
+    """Return a file's content under its name."""
     return DataSource(name, content, hashlib.sha256(content).hexdigest())
 
 
@@ -63,7 +63,7 @@ def read_source(path: Path, name: str) -> DataSource:
 
 
 def _read(path: Path) -> bytes:
-    """The bytes of a regular file. A pipe and an oversized file are refused before they are read."""
+    """Return the bytes of a regular file; refuse pipes and oversized files before reading."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as stream:
         facts = os.fstat(descriptor)

@@ -1,16 +1,236 @@
-"""Traces: CSV or Parquet with start, source, destination, size and perhaps a group of each transfer."""
+"""Read traces: CSV or Parquet with start, source, destination, size and perhaps a group of each transfer."""
 
-import re
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import PydanticCustomError
 
-from rogue.harness.data.columns import DataTable, read_columns
 from rogue.harness.data.source import DataSource
+from rogue.workloads.printable import did_you_mean, first_line, printable, shortened
 from rogue.workloads.specification import mistake
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import parquet
+import re
+
 from rogue.workloads.traffic.trace import TraceRows
 from rogue.workloads.units import TIME
+
+PARQUET: Final = b"PAR1"
+ROWS_MAX: Final = 10_000_000
+_ROWS_AT_ONCE: Final = 1_000_000
+"""So many are decoded, and coded again."""
+SHOWN_MAX: Final = 40
+_ERROR_MAX: Final = 120
+_EXACT_MAX: Final = 2**53
+"""Up to here every whole number is one of a float's."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """The columns of a file."""
+
+    name: str
+    columns: Mapping[str, "pa.ChunkedArray"]
+    first_line: int
+    """Line of the first row."""
+    rows: int
+
+    def wrong(self, row: int, column: str, expected: str, got: str | None = None) -> PydanticCustomError:
+        """Return the mistake in a row of a column."""
+        shown = self.shown(row, column) if got is None else got
+        place = f"line {row + self.first_line}, column {column} of {self.name}"
+        return mistake(expected, "correct the file", f"{shown} in {place}")
+
+    def shown(self, row: int, column: str) -> str:
+        """Return the value in a row of a column as text."""
+        value = self.columns[column][row].as_py()
+        return shortened(str(value), SHOWN_MAX) if value not in (None, "") else "nothing"
+
+    def numbers(self, column: str, expected: str) -> NDArray[np.float64]:
+        """Return a column of finite numbers."""
+        import pyarrow as pa
+
+        values = self.columns[column]
+        numbers = _cast(values, pa.float64())
+        if numbers is None:
+            raise self.wrong(_first_that_is_none(values, pa.float64()), column, expected)
+        found = numbers.to_numpy()
+        wrong = np.flatnonzero(~np.isfinite(found))
+        if len(wrong):
+            raise self.wrong(int(wrong[0]), column, expected)
+        return np.asarray(found, np.float64)
+
+    def whole(self, column: str, expected: str, least: int, most: int) -> NDArray[np.int64]:
+        """Return a column of whole numbers within bounds."""
+        numbers = self.numbers(column, expected)
+        is_fine = (numbers >= least) & (numbers <= min(most, _EXACT_MAX)) & (numbers == np.rint(numbers))
+        wrong = np.flatnonzero(~is_fine)
+        if len(wrong):
+            raise self.wrong(int(wrong[0]), column, expected)
+        return numbers.astype(np.int64)
+
+    def words(self, column: str) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+        """Return the distinct words of a column, and the code of each row."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        parts = []
+        for first in range(0, self.rows, _ROWS_AT_ONCE):
+            text = _cast(self.columns[column].slice(first, _ROWS_AT_ONCE), pa.string())
+            if text is None:
+                raise self.wrong(first, column, "a name")
+            parts.append(pc.dictionary_encode(text.combine_chunks()))
+        coded = pa.chunked_array(parts).unify_dictionaries().combine_chunks()
+        if coded.null_count:
+            row = int(np.flatnonzero(coded.indices.is_null().to_numpy(zero_copy_only=False))[0])
+            raise self.wrong(row, column, "a name")
+        words = tuple(str(word) for word in coded.dictionary.to_pylist())
+        return words, coded.indices.to_numpy().astype(np.int32)
+
+
+def _cast(values: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray | None":
+    """Return the values as another type; None if one cannot be converted."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return pc.cast(values, kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def _first_that_is_none(values: "pa.ChunkedArray", kind: "pa.DataType") -> int:
+    """Find the first row that cannot be converted, by bisection."""
+    first, past = 0, len(values)
+    while past - first > 1:
+        middle = (first + past) // 2
+        if _cast(values.slice(first, middle - first), kind) is None:
+            past = middle
+        else:
+            first = middle
+    return first
+
+
+def read_columns(source: DataSource, known: Sequence[str]) -> DataTable:
+    """Read a CSV or Parquet file whose columns are among those known; a mistake says what is wrong."""
+    is_parquet = source.content[: len(PARQUET)] == PARQUET
+    table = _parquet(source, known) if is_parquet else _csv(source, known)
+    if not table.num_rows:
+        raise _without_rows(source)
+    if table.num_rows > ROWS_MAX:
+        got = f"{table.num_rows} rows in {source.name}"
+        raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
+    columns = {name: table.column(name) for name in table.column_names}
+    return DataTable(source.name, columns, 1 if is_parquet else 2, table.num_rows)
+
+
+def _check_names(source: DataSource, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            got = f"the column {printable(name)[:SHOWN_MAX]!r} in line 1 of {source.name}"
+            advice = did_you_mean(name, known, "rename it, or write the table without it")
+            if len(names) == 1:
+                advice = "separate columns with commas, semicolons or tabs"
+            raise mistake(f"columns among {', '.join(known)}", advice, got)
+        if names.count(name) > 1:
+            raise mistake(
+                "each column once", "rename one of them", f"the column {name} twice in {source.name}"
+            )
+
+
+def _without_rows(source: DataSource) -> PydanticCustomError:
+    return mistake("rows below the names of the columns", "add some", f"{source.name} without any")
+
+
+def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
+    """Read all columns as text; `DataTable` finds the row that has no number.
+
+    The line of names tells the separator: a comma, or a semicolon or tab if it has no comma.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    head = source.text.partition("\n")[0]  # a mistake if it is no text
+    content = source.content.rstrip()
+    separator = next((each for each in ";\t" if each in head and "," not in head), ",")
+    names = [name.strip('" \t\r') for name in head.split(separator)]
+    if b"\n" not in content:
+        raise _without_rows(source)
+    _check_names(source, names, known)
+    broken: list[csv.InvalidRow] = []
+    # For signals Arrow keeps a pipe, and a fork that has closed its descriptors cannot fork again:
+    # Arrow ends it. Reading takes a second and needs no interruption.
+    pa.enable_signal_handlers(False)
+
+    def on_broken(row: csv.InvalidRow) -> str:
+        broken.append(row)
+        return "error"
+
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(content),
+            csv.ReadOptions(use_threads=False, column_names=names, skip_rows=1),
+            csv.ParseOptions(delimiter=separator, ignore_empty_lines=False, invalid_row_handler=on_broken),
+            csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        if broken:
+            row = broken[0]
+            got = f"{row.actual_columns} values in line {row.number} of {source.name}"
+            raise mistake(f"{row.expected_columns}, as in line 1", "correct the line", got) from error
+        got = f"{source.name} ({str(error).splitlines()[0]})"
+        raise mistake("CSV: a line of names, and rows below it", "correct the file", got) from error
+    return _stripped(table) if b" " in content or b"\t" in content else table
+
+
+def _stripped(table: "pa.Table") -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = [pc.utf8_trim(column, " \t") for column in table.columns]
+    return pa.table(values, names=table.column_names)
+
+
+def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        file = parquet.ParquetFile(pa.BufferReader(source.content))
+        names = file.schema_arrow.names
+        _check_names(source, names, known)
+        _check_parquet(source, file)
+        coded = parquet.ParquetFile(pa.BufferReader(source.content), read_dictionary=names)
+        table = coded.read(use_threads=False)
+        table.validate(full=True)  # also that text is UTF-8
+        return table
+    except PydanticCustomError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        got = f"{source.name} ({first_line(error, _ERROR_MAX)})"
+        raise mistake("Parquet that is whole", "write the file again", got) from error
+
+
+def _check_parquet(source: DataSource, file: "parquet.ParquetFile") -> None:
+    if file.metadata.num_rows > ROWS_MAX:
+        got = f"{file.metadata.num_rows} rows in {source.name}"
+        raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
+    for place in range(len(file.schema)):
+        column = file.schema.column(place)
+        name = column.path.partition(".")[0]
+        if column.path != name or column.max_repetition_level:
+            kind = printable(str(file.schema_arrow.field(name).type))[:SHOWN_MAX]
+            raise mistake(
+                "a number or a name", "correct the file", f"{kind} in column {name} of {source.name}"
+            )
+
 
 STARTS: Final = {f"start_{unit}": scale for unit, scale in TIME.units.items()}
 SOURCE, DESTINATION, SIZE, GROUP = "src", "dst", "size_bytes", "group"
@@ -66,7 +286,6 @@ def _starts_ns(table: DataTable, column: str) -> NDArray[np.int64]:
 
 
 def _ends(table: DataTable) -> tuple[tuple[str, ...], NDArray[np.int32], NDArray[np.int32]]:
-    """All hosts, and which of them each row has as source and as destination."""
     (senders, from_), (receivers, to) = table.words(SOURCE), table.words(DESTINATION)
     for column, words, codes in ((SOURCE, senders, from_), (DESTINATION, receivers, to)):
         for code, word in enumerate(words):

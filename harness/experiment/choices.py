@@ -64,7 +64,7 @@ def _parsed(name: object) -> object:
 
 
 def _advice(name: str) -> str:
-    """What to do about a wrong name; where its base is right, about what may follow that base."""
+    """Return advice about a wrong name; if the base is right, about its features."""
     base, *features = name.split("+")
     elsewhere = {*FEATURES, *NIC_CONTROLS, *RECEIVER_CONTROLS}
     misplaced = [each for each in features if base in BASES and each in elsewhere - {*BASES[base].allowed}]
@@ -81,7 +81,7 @@ Transport = Annotated[
 
 
 def _transport_schema(schema: JsonDict) -> None:
-    """JSON Schema of what is written: a name, or a mapping with parameters beside the name."""
+    """Return the JSON Schema of a name, or a mapping with parameters beside the name."""
     properties = schema.pop("properties")
     assert isinstance(properties, dict)
     parameters = properties.pop("parameters")
@@ -97,7 +97,7 @@ def _transport_schema(schema: JsonDict) -> None:
 
 
 def _measure_schema(schema: JsonDict) -> None:
-    """JSON Schema of what is written: a name, or a mapping with an interval."""
+    """Return the JSON Schema of a name, or a mapping with an interval."""
     mapping = dict(schema)
     properties = schema["properties"]
     assert isinstance(properties, dict)
@@ -120,7 +120,6 @@ class TransportChoice(Specification):
     @model_validator(mode="before")
     @classmethod
     def _fold(cls, value: object) -> object:
-        """Accept a bare name, and a mapping in which parameters stand beside the name."""
         if isinstance(value, str):
             return {"name": value}
         if not isinstance(value, dict):
@@ -131,7 +130,7 @@ class TransportChoice(Specification):
 
     @property
     def shown(self) -> str:
-        """What results call it."""
+        """Return its name in results."""
         if self.label is not None:
             return self.label
         return ",".join((str(self.name), *(f"{key}={value}" for key, value in self.parameters.items())))
@@ -160,7 +159,6 @@ class MeasureChoice(Specification):
     @model_validator(mode="before")
     @classmethod
     def _fold(cls, value: object) -> object:
-        """Accept a bare name."""
         return {"kind": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")

@@ -19,7 +19,7 @@ OTHER_SUFFIX: Final = ".yml"
 
 
 def find_experiment(named: str) -> str:
-    """The file meant: one that exists, else the experiment of that name that comes with this checkout.
+    """Return the file if it exists, else the shipped experiment of that name.
 
     Wherever one is, `irn-paper/figure-7`, `irn-paper/figure-7.yaml` and `experiments/irn-paper/figure-7.yaml`
     mean the same one. What ends in `.yml`, such as a space or a find, is named with its ending.
@@ -35,7 +35,6 @@ def find_experiment(named: str) -> str:
 
 
 def _exists(path: Path) -> bool:
-    """Whether something has that name; one that is longer than any is nobody's."""
     try:
         return path.exists()
     except OSError:
@@ -43,7 +42,7 @@ def _exists(path: Path) -> bool:
 
 
 def load_named(named: str, settings: tuple[str, ...], plugins: Sequence[Path] = ()) -> LoadedExperiment:
-    """Find, read and check an experiment, after loading plug-ins: installed ones, these files, its own."""
+    """Find, read and check an experiment after loading plug-ins: installed ones, these files, its own."""
     sources = plugins_at(plugins)
     try:
         return load_experiment(find_experiment(named), settings, sources)
@@ -55,20 +54,20 @@ def load_named(named: str, settings: tuple[str, ...], plugins: Sequence[Path] = 
 
 
 def experiment_names() -> list[str]:
-    """What the experiments that come with this checkout are called here."""
+    """Return the names of the shipped experiments."""
     return [file.relative_to(DIRECTORY).with_suffix("").as_posix() for file in experiment_files()]
 
 
 def experiment_files() -> list[Path]:
-    """Every experiment that comes with this checkout."""
+    """Return every shipped experiment."""
     return sorted(DIRECTORY.rglob(f"*{SUFFIX}"))
 
 
 def space_files() -> list[Path]:
-    """Every space of `rogue search` that comes with this checkout."""
+    """Return every shipped space of `rogue search`."""
     return sorted(DIRECTORY.glob("found/spaces/*.yml"))
 
 
 def found_files() -> list[Path]:
-    """Every find of `rogue search` that comes with this checkout."""
+    """Return every shipped find of `rogue search`."""
     return sorted(DIRECTORY.glob("found/*.yml"))

@@ -22,7 +22,7 @@ class ByKind:
     registry: Mapping[str, type[Specification]]
 
     def validate(self, value: object, info: ValidationInfo) -> Specification:
-        """Hand the mapping to the class that its kind names."""
+        """Validate a mapping with the class that its kind names."""
         first = next(iter(self.registry))
         if not isinstance(value, dict):
             raise mistake("a mapping with a kind", f"write {{kind: {first}, ...}}")
@@ -64,7 +64,7 @@ class Key:
 
 
 def keys_of(kind: type[BaseModel]) -> list[Key]:
-    """Every key of a part of the experiment, in order, but the `kind` by which it was chosen."""
+    """Return every key of a part of the experiment in order, without `kind`."""
     properties, sentences = _properties(kind.model_json_schema()), meanings(kind)
     keys = []
     for name, field in kind.model_fields.items():
@@ -77,7 +77,6 @@ def keys_of(kind: type[BaseModel]) -> list[Key]:
 
 
 def _properties(schema: Schema) -> Mapping[str, Schema]:
-    """Of the long form, where there is a short one."""
     forms = [schema, *schema.get("anyOf", [])]  # type: ignore[misc]
     return next(form["properties"] for form in forms if "properties" in form)
 
@@ -87,7 +86,7 @@ def _is_fixed(schema: Schema) -> bool:
 
 
 def type_text(schema: Schema) -> str:
-    """What may be written, from its JSON Schema."""
+    """Return the permitted values in words, from a JSON Schema."""
     choices = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if isinstance(choices, list):
         return " or ".join(str(each) for each in choices)
@@ -125,7 +124,6 @@ def _text_type(schema: Schema) -> str:
 
 
 def _bounds(schema: Schema) -> str:
-    """The ends of a number, in words."""
     ends = []
     for key, words in (
         ("minimum", "from"),
@@ -139,7 +137,6 @@ def _bounds(schema: Schema) -> str:
 
 
 def _without_null(schema: Schema) -> Schema:
-    """The schema of what is written, if something is."""
     choices = schema.get("anyOf")
     if not isinstance(choices, list):
         return schema
@@ -162,5 +159,5 @@ def _default(name: str, field: FieldInfo, schema: Schema) -> str:
 
 
 def quantity_of(name: str) -> Quantity | None:
-    """The quantity of the unit at the end of a name."""
+    """Return the quantity of the unit at the end of a name."""
     return next((each for suffix, each in QUANTITY_OF_SUFFIX.items() if name.endswith(suffix)), None)

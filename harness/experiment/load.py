@@ -14,9 +14,17 @@ from rogue.harness.data.files import DataFiles, files_beside
 from rogue.harness.data.source import DataSource
 from rogue.harness.errors import PROBLEMS_SHOWN_MAX, ConfigError, Problem
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, Scalar
-from rogue.harness.experiment.document import Document, read_document, show, with_setting
+from rogue.harness.experiment.document import (
+    FACTORS,
+    PAPER,
+    Document,
+    apply_settings,
+    parse_path,
+    read_document,
+    show,
+    with_setting,
+)
 from rogue.harness.experiment.model import Experiment
-from rogue.harness.experiment.settings import FACTORS, PAPER, apply_settings, parse_path
 from rogue.harness.experiment.yaml_text import format_path
 from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
 from rogue.harness.plugins.source import PluginSource, each_once, read_plugin
@@ -49,7 +57,7 @@ _TEXTS = {
 
 
 def find_problems(error: ValidationError, document: Document) -> list[Problem]:
-    """One problem per mistake, in the order of the file's model."""
+    """Return one problem per mistake, in the order of the file's model."""
     return [_problem(each, document) for each in error.errors(include_url=False)]
 
 
@@ -99,12 +107,12 @@ class LoadedExperiment:
 
     @property
     def experiment(self) -> Experiment:
-        """The experiment at its first point: what does not depend on factors."""
+        """Return the experiment at its first point, for values without factors."""
         return self.points[0].experiment
 
 
 def ignore_progress() -> None:
-    """Who is told where nobody asks."""
+    """Ignore progress."""
 
 
 def load_experiment(
@@ -117,14 +125,14 @@ def load_experiment(
 def load_document(
     document: Document, settings: Sequence[str] = (), plugins: Sequence[PluginSource] = ()
 ) -> LoadedExperiment:
-    """The same from a document that was read before; its plug-ins stand in the folder of its file."""
+    """Load an experiment from a document; its plug-ins are relative to the folder of its file."""
     document = apply_settings(document, settings)
     loaded = load_plugins(each_once([*plugins, *_plugins_of(document)]))
     return check_document(document, settings, loaded)
 
 
 def _plugins_of(document: Document) -> list[PluginSource]:
-    """What the file names; anything else than a list of texts is left to the check."""
+    """Return the plug-ins that the file names; the check reports anything but a list of texts."""
     named = document.data.get(PLUGINS)
     if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
         return []
@@ -142,7 +150,7 @@ def check_document(
 ) -> LoadedExperiment:
     """Check every factor point; all mistakes together are one ConfigError. No plug-in is loaded here.
 
-    Files of data stand beside the document unless they are handed over. `checked` is called after each point.
+    Files of data are beside the document unless `files` has them. `checked` is called after each point.
     """
     files = files or files_beside(document.file)
     factors = _read_factors(document)
@@ -217,14 +225,13 @@ def _factor_error(document: Document, key: str, got: str, expected: str, advice:
 
 
 def _resolved_measure(asked: MeasureChoice | None) -> dict[str, JsonValue]:
-    """Its interval; of packets also which ones."""
     if asked is None or asked.kind != "packets":
         return {"interval_ns": asked.interval_ns if asked else None}
     return asked.model_dump(mode="json", exclude={"kind", "interval_ns"})
 
 
 def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
-    """Plain data; `traffic` is always there, `workload` where the short form was used."""
+    """Return plain data with `traffic`, and `workload` where the short form was used."""
     experiment = loaded.experiment
     data: dict[str, JsonValue] = experiment.model_dump(mode="json")
     data["title"] = experiment.title or experiment.name
@@ -243,7 +250,7 @@ def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
 
 
 def hidden_values(loaded: LoadedExperiment) -> Iterator[str]:
-    """A sentence for each; what a scale or `--set` left of a factor's values is meant so."""
+    """Return a sentence for each base value that no point uses because a factor replaces it."""
     document = loaded.document
     if loaded.experiment.scale != PAPER:
         return

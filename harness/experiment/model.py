@@ -1,4 +1,4 @@
-"""What an experiment file says: the pydantic model behind it."""
+"""Define the pydantic model of an experiment file."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -14,8 +14,8 @@ from rogue.harness.experiment.choices import (
     TrafficGroup,
     TransportChoice,
 )
+from rogue.harness.experiment.document import PAPER, Scale
 from rogue.harness.experiment.keys import ByKind
-from rogue.harness.experiment.settings import PAPER, Scale
 from rogue.workloads.faults import FAULTS, Fault, ForwardingFault
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.probes import PROBES, Probe
@@ -106,11 +106,11 @@ class Experiment(Specification):
             raise mistakes_at({"topology": found})
 
     def _check_transfers(self) -> None:
-        """Said before any of them is drawn, which would take for ever."""
+        """Refuse too many transfers before any is drawn, which would take for ever."""
         transfers = sum(group.workload.scheduled_transfers(self.placement) for group in self.groups)
         if transfers > TRANSFERS_MAX:
             key = "workload" if self.traffic is None else "traffic"
-            advice = "let them start for a shorter time or more seldom, or make them larger"
+            advice = "let them start for a shorter time or more rarely, or make them larger"
             found = mistake(f"at most {TRANSFERS_MAX} transfers", advice, f"about {transfers:.2g} transfers")
             raise mistakes_at({key: found})
 
@@ -129,7 +129,6 @@ class Experiment(Specification):
                 raise mistakes_at({"faults": found})
 
     def _check_forwarding(self) -> None:
-        """A switch does one thing with what is for a host."""
         told: dict[tuple[str, str], str] = {}
         for fault in self.faults:
             if isinstance(fault, ForwardingFault):
@@ -166,32 +165,32 @@ class Experiment(Specification):
 
     @cached_property
     def groups(self) -> tuple[TrafficGroup, ...]:
-        """Traffic in its general form."""
+        """Return the traffic as named groups."""
         if self.traffic is not None:
             return tuple(self.traffic)
         return (TrafficGroup.model_construct(name=SINGLE_GROUP, workload=self.workload),)
 
     @property
     def has_probes(self) -> bool:
-        """Whether anything measures latency."""
+        """Return True if anything measures latency."""
         return self.probe is not None or any(group.workload.is_probing for group in self.groups)
 
     @property
     def placement(self) -> Placement:
-        """Who sends and who receives."""
+        """Return the senders and receivers."""
         return self.topology.placement(has_probe=self.probe is not None)
 
     def asked(self, kind: MeasureKind) -> MeasureChoice | None:
-        """What was said about a measure, if anything was."""
+        """Return the choice of a measure; None if it is not listed."""
         return next((each for each in self.measure or [] if each.kind == kind), None)
 
     def interval_ns(self, kind: MeasureKind) -> int | None:
-        """Interval that was asked for."""
+        """Return the stated interval of a measure."""
         asked = self.asked(kind)
         return asked.interval_ns if asked else None
 
     def measures(self, kind: MeasureKind) -> bool:
-        """Whether something is to be recorded."""
+        """Return True if a measure is to be recorded."""
         if self.measure is None:
             return kind not in ON_REQUEST and (kind != "latency" or self.has_probes)
         return self.asked(kind) is not None

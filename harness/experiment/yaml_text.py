@@ -46,7 +46,7 @@ class YamlError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A value and the line on which each part of it stands."""
+    """A value and the line of each of its parts."""
 
     value: object
     lines: dict[Path, int]
@@ -54,7 +54,7 @@ class Parsed:
 
 @dataclass(slots=True)
 class _Open:
-    """A mapping or list whose end has not been read yet."""
+    """A mapping or list without its end so far."""
 
     value: dict[str, object] | list[object]
     path: Path
@@ -67,7 +67,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _Reader:
-    """Builds the value from parser events, without recursion."""
+    """Build the value from parser events, without recursion."""
 
     lines: dict[Path, int] = field(default_factory=dict)
     root: object = None
@@ -149,7 +149,6 @@ class _Reader:
         self.stack.append(_Open(value, path, event.anchor, before))
 
     def _place(self, value: object, line: int) -> Path:
-        """Put a value where the document has it."""
         path = self._next_path()
         if not self.stack:
             self.root = value
@@ -164,7 +163,6 @@ class _Reader:
         return path
 
     def _next_path(self) -> Path:
-        """Where the next value belongs."""
         if not self.stack:
             return ()
         parent = self.stack[-1]
@@ -187,7 +185,7 @@ class _Reader:
 
 
 def resolve_scalar(text: str, line: int, key: str) -> object:
-    """Value of an unquoted word."""
+    """Return the value of an unquoted word."""
     if text in _WORDS:
         return _WORDS[text]
     if _NOT_A_NUMBER.fullmatch(text):
@@ -206,7 +204,7 @@ def resolve_scalar(text: str, line: int, key: str) -> object:
 
 
 def format_path(path: Path) -> str:
-    """Dotted path with list indices: ``traffic[0].workload.size``."""
+    """Return a dotted path with list indices: ``traffic[0].workload.size``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"

@@ -149,7 +149,7 @@ END_LIMIT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a plug-in registers, and what is wrong with it."""
+    """Entries of a plug-in, and their faults."""
 
     adds: tuple[str, ...]
     faults: tuple[str, ...]

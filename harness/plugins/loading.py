@@ -4,7 +4,6 @@ import ast
 import linecache
 import sys
 import traceback
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from rogue.harness.plugins.source import PluginSource
 from rogue.workloads import registration
 
 NODE_KINDS: Final = ("control", "estimator")
-"""What the agent needs on nodes, too."""
+"""Kinds of entries that the agent also needs on nodes."""
 _HEADERS: Final = "rogue.harness.testbeds.simulator.compiled_controls"
 
 
@@ -35,7 +34,7 @@ class LoadedPlugin:
 
     @property
     def is_for_nodes(self) -> bool:
-        """Whether the agent cannot do without it."""
+        """Return True if the agent on nodes needs it."""
         return any(each.split()[0] in NODE_KINDS for each in self.adds)
 
 
@@ -153,7 +152,6 @@ def _is_on_nodes(name: str) -> bool:
 
 
 def _problem(source: PluginSource, error: Exception) -> Problem:
-    """A sentence with the line of the plug-in that went wrong."""
     if isinstance(error, SyntaxError) and error.filename == source.file:
         return Problem(f"{source.file}:{error.lineno}", "", error.msg, "Python", "correct the line")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == source.file]
@@ -170,54 +168,31 @@ WAIT_LIMIT_S: Final = 3_600.0
 """How long a cell waits for cells with another version. A cell that runs for longer may hang."""
 
 
-class _Users:
-    """Cells of this process: some run with the loaded plug-ins, others wait for another version."""
-
-    def __init__(self) -> None:
-        self.changed = Condition()
-        self.count = 0
-        self.queue: deque[object] = deque()
-        """Cells that wait, in the order of their arrival."""
-
-
-_users = _Users()
+_changed: Final = Condition()
+_running: Final[list[Sequence[PluginSource]]] = []
+"""One entry for each cell of this process that runs with the loaded plug-ins."""
 
 
 @contextmanager
 def plugin_versions(sources: Sequence[PluginSource], limit_s: float = WAIT_LIMIT_S) -> Iterator[None]:
     """Load these plug-ins for the time of the block, and unload others if they conflict.
 
-    One name means one thing in a process. A cell that needs another version waits until no cell uses the
-    first, and later cells wait behind it. After `limit_s` seconds a ConfigError says what is still in use.
+    One name means one thing in a process, so a cell that needs another version waits until no cell uses the
+    first. After `limit_s` seconds a ConfigError says what is still in use.
     """
-    with _users.changed:
-        _enter(sources, limit_s)
-    try:
-        yield
-    finally:
-        with _users.changed:
-            _users.count -= 1
-            _users.changed.notify_all()
-
-
-def _enter(sources: Sequence[PluginSource], limit_s: float) -> None:
-    """Become a user when it is our turn."""
-    turn = object()
-    _users.queue.append(turn)
-    try:
-        if not _users.changed.wait_for(lambda: _users.queue[0] is turn and _may_enter(sources), limit_s):
+    with _changed:
+        if not _changed.wait_for(lambda: not _running or _are_loaded(sources), limit_s):
             raise _held(sources, limit_s)
         if not _are_loaded(sources):
             unload_plugins()
             load_plugins(sources)
-        _users.count += 1
+        _running.append(sources)
+    try:
+        yield
     finally:
-        _users.queue.remove(turn)
-        _users.changed.notify_all()
-
-
-def _may_enter(sources: Sequence[PluginSource]) -> bool:
-    return _users.count == 0 or _are_loaded(sources)
+        with _changed:
+            _running.pop()
+            _changed.notify_all()
 
 
 def _are_loaded(sources: Sequence[PluginSource]) -> bool:
@@ -227,13 +202,13 @@ def _are_loaded(sources: Sequence[PluginSource]) -> bool:
 def _held(sources: Sequence[PluginSource], limit_s: float) -> ConfigError:
     place = ", ".join(source.file for source in sources) or "a cell without plug-ins"
     held = ", ".join(f"{each.source.file} ({each.source.sha256[:12]})" for each in loaded_plugins())
-    cells = f"{_users.count} cell{'s' if _users.count != 1 else ''}"
+    cells = f"{len(_running)} cell{'s' if len(_running) != 1 else ''}"
     got = f"{held or 'no plug-in'} in use by {cells} of this worker for {limit_s:g} s"
     expected = "those cells to end, as a worker has one version of a plug-in at a time"
     return ConfigError([Problem(place, "", got, expected, "wait for the other run, or restart the worker")])
 
 
 def packed_plugins() -> dict[str, str]:
-    """Texts, by module, of the plug-ins in force that the agent needs."""
+    """Return the texts, by module, of the loaded plug-ins that the agent needs."""
     sources = [plugin.source for plugin in loaded_plugins() if plugin.is_for_nodes]
     return {f"plugin_{source.stem}_{source.sha256[:12]}": source.text for source in sources}

@@ -33,27 +33,27 @@ class PluginSource:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the text in UTF-8, without a byte-order mark and with a line feed after each line."""
+        """Return the SHA-256 of the text in UTF-8, without a byte-order mark and with line feeds."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def is_header(self) -> bool:
-        """It is a control of NICs or of switches in C++, by the end of its name."""
+        """Return True for a control in C++, by the end of its name."""
         return Path(self.file).suffix == HEADER
 
     @property
     def identity(self) -> tuple[str, bool]:
-        """Key that tells plug-ins apart: the text and its language."""
+        """Return the key of a plug-in: the text and its language."""
         return self.sha256, self.is_header
 
     @property
     def stem(self) -> str:
-        """A name for a module, from that of the file."""
+        """Return a name for a module, from that of the file."""
         return re.sub(r"\W", "_", Path(self.file).stem)
 
     @property
     def module(self) -> str:
-        """What its module is called, in every process alike."""
+        """Return the module's name, the same in every process."""
         return f"rogue_plugin_{self.stem}_{self.sha256[:12]}"
 
 
@@ -86,12 +86,12 @@ def _error(place: str, got: str) -> ConfigError:
 
 
 def source_of(record: "PluginRecord") -> PluginSource:
-    """What a manifest keeps of one."""
+    """Return the plug-in that a manifest keeps."""
     return PluginSource(record.file, record.text, record.is_installed)
 
 
 def each_once(sources: Iterable[PluginSource]) -> list[PluginSource]:
-    """The same text in the same language, named twice, is one plug-in."""
+    """Return plug-ins without repetitions of the same text in the same language."""
     first: dict[tuple[str, bool], PluginSource] = {}
     for source in sources:
         first.setdefault(source.identity, source)
@@ -102,13 +102,13 @@ GROUP: Final = "rogue.plugins"
 
 
 def plugins_at(files: Sequence[Path]) -> list[PluginSource]:
-    """What is installed, and what a person names with `--plugin`."""
+    """Return installed plug-ins, and those named with `--plugin`."""
     named = [read_plugin(str(file), f"--plugin {file}") for file in files]
     return each_once([*installed_plugins(), *named])
 
 
 def installed_plugins() -> list[PluginSource]:
-    """Their texts, by name; ConfigError says which package names something that is not there."""
+    """Return installed plug-ins by name; ConfigError names a package whose module is missing."""
     points = sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
     return [_source(point) for point in points]
 

@@ -89,7 +89,6 @@ def changed_plugins(records: Sequence[PluginRecord]) -> list[str]:
 def _untrusted(
     records: Sequence[PluginRecord], known: Sequence[PluginSource], trust: Trust
 ) -> list[PluginRecord]:
-    """Return the plug-ins that the user has not permitted."""
     trusted = {source.identity for source in known}
     return [] if trust.is_whole else [each for each in records if source_of(each).identity not in trusted]
 

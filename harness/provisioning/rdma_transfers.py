@@ -17,7 +17,7 @@ from rogue.harness.provisioning.places import AGENT, WITH_PROGRAMS
 from rogue.remote.connection import Shell, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
-from rogue.workloads.json_text import parse_json
+from rogue.workloads.printable import parse_json
 
 PAYLOADS_BYTES: Final = (4096, 2048, 1024, 512, 256)
 HEADERS_BYTES: Final = 96

@@ -8,9 +8,16 @@ from typing import Final
 from rogue.harness.data.files import DataFiles
 from rogue.harness.errors import ConfigError, UsageError
 from rogue.harness.experiment.choices import Scalar, TransportChoice
-from rogue.harness.experiment.document import Document, with_setting
+from rogue.harness.experiment.document import (
+    FACTORS,
+    SCALE,
+    SCALES,
+    Document,
+    apply_settings,
+    parse_path,
+    with_setting,
+)
 from rogue.harness.experiment.load import LoadedExperiment, check_document
-from rogue.harness.experiment.settings import FACTORS, SCALE, SCALES, apply_settings, parse_path
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.search.ranges import Values
 from rogue.harness.search.space import Aim

@@ -14,9 +14,8 @@ from pydantic import ValidationError
 
 from rogue.harness.errors import ConfigError, HarnessError, UsageError
 from rogue.harness.execution.scheduler import Watcher
-from rogue.harness.experiment.document import with_setting
+from rogue.harness.experiment.document import FACTORS, parse_path, with_setting
 from rogue.harness.experiment.load import LoadedExperiment
-from rogue.harness.experiment.settings import FACTORS, parse_path
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers

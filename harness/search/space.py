@@ -6,10 +6,9 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from rogue.harness.errors import ConfigError
-from rogue.harness.experiment.document import Document, read_document
+from rogue.harness.experiment.document import Document, parse_path, read_document
 from rogue.harness.experiment.load import FACTOR_ROOTS, find_problems
 from rogue.harness.experiment.model import REPETITIONS_MAX, SEED_MAX
-from rogue.harness.experiment.settings import parse_path
 from rogue.harness.search.ranges import Range
 from rogue.workloads.specification import Specification, Time, mistake, mistakes_at
 

@@ -33,7 +33,7 @@ class TestbedError(HarnessError):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a cell has no result."""
+    """Reason for a cell without a result."""
 
     kind: FailureKind
     message: str
@@ -41,7 +41,7 @@ class Failure:
 
 @dataclass(slots=True)
 class CellResult:
-    """What a cell measured: tables by the names of `rogue.workloads.records`, columns in any order."""
+    """Tables of a cell by the names of `rogue.workloads.records`, columns in any order, and its facts."""
 
     tables: dict[str, Columns] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Testbed(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Key in the registry."""
+        """Return the key in the registry."""
 
     @property
     def jobs_max(self) -> int | None:

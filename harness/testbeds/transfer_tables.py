@@ -20,7 +20,7 @@ RowT = TypeVar("RowT", bound=NamedTuple)
 
 
 def columns_of(kind: type[RowT], rows: Iterable[RowT]) -> Columns:
-    """Rows as columns, by the names of the fields."""
+    """Return rows as columns, by the names of the fields."""
     listed = list(rows)
     return {name: [row[index] for row in listed] for index, name in enumerate(kind._fields)}
 
@@ -51,7 +51,7 @@ Transfers = Iterable[tuple[PlannedFlow, TransferRecord]]
 
 
 class Yardstick(NamedTuple):
-    """What a flow's transfers are compared with: its path and its packets, without other traffic."""
+    """Ideal conditions of a flow: its path and its packets, without other traffic."""
 
     route: Route
     rules: PacketRules
@@ -66,7 +66,7 @@ def plain_yardstick(cell: Cell, planned: PlannedFlow) -> Yardstick:
 
 
 def flows_table(transfers: Transfers, yardstick_of: Callable[[PlannedFlow], Yardstick]) -> Columns:
-    """One row per transfer."""
+    """Return one row per transfer."""
 
     def row(planned: PlannedFlow, transfer: TransferRecord) -> FlowRow:
         flow, carrier = planned.flow, planned.carrier
@@ -94,7 +94,7 @@ def flows_table(transfers: Transfers, yardstick_of: Callable[[PlannedFlow], Yard
 
 
 def latency_table(transfers: Transfers) -> Columns:
-    """One row per probe; one that waited for a queue pair which then failed was never sent."""
+    """Return one row per probe; one that waited for a failed queue pair was never sent."""
     rows = (
         LatencyRow(
             src=planned.flow.source,
@@ -112,7 +112,7 @@ def latency_table(transfers: Transfers) -> Columns:
 
 
 def events_table(cell: Cell, until_ns: int, own: Iterable[EventRow]) -> Columns:
-    """What happened to queue pairs and links until then, by time."""
+    """Return the events of queue pairs and links before the end, by time."""
     rows = [*map(EventRow._make, fault_events(cell, until_ns)), *own]
     return columns_of(EventRow, sorted(rows, key=lambda row: row.t_ns))
 

@@ -1,14 +1,33 @@
-"""One folder outside the tree (a control, a network, a trace, an all-reduce) on every testbed, unchanged."""
+"""Run one folder of outside files, Swift as a plug-in, and a trace on every testbed.
 
+Source of Swift: Kumar et al., SIGCOMM 2020, algorithm 1 and section 3.
+"""
+
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.built_kernel import built_testbed
 from helpers.command_line import rogue
 from helpers.dask_programs import dask_programs
+from helpers.experiments import FLOWS, NETWORK, OTHER_NETWORK, cell_of, trace_rows
+from helpers.networks import SEGMENTS
 from helpers.outside import NAMES, check, outside
+from helpers.paper_runs import ExperimentRun
+from helpers.plugin_files import FOLDER, SWIFT
+
+from rogue.agent.core.cc import CONGESTION_CONTROLS, CongestionControl, Sample
+from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.limiter import LinkFacts
+from rogue.harness.plugins.loading import load_plugins, unload_plugins
+from rogue.harness.plugins.source import read_plugin
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.workloads.transports import BASES
 
 
-def run_on(place: Path, *words: str) -> Path:
+def run_folder(place: Path, *words: str) -> Path:
     outside(place)
     done = rogue(place, "run", "everywhere.yaml", *words)
     assert done.code == 0, done.err
@@ -19,9 +38,9 @@ def run_on(place: Path, *words: str) -> Path:
 
 
 def test_on_the_simulator_and_on_a_cluster_with_the_same_tables(tmp_path: Path) -> None:
-    here = run_on(tmp_path / "here")
+    here = run_folder(tmp_path / "here")
     with dask_programs(workers=2) as cluster:
-        there = run_on(tmp_path / "there", "--dask", cluster.address)
+        there = run_folder(tmp_path / "there", "--dask", cluster.address)
     for name in NAMES:
         table = f"cells/{name}-r1/flows.parquet"
         assert (here / table).read_bytes() == (there / table).read_bytes()
@@ -30,4 +49,155 @@ def test_on_the_simulator_and_on_a_cluster_with_the_same_tables(tmp_path: Path) 
 @pytest.mark.needs("kernel")
 @pytest.mark.long
 def test_in_the_kernel(tmp_path: Path) -> None:
-    run_on(tmp_path, "--testbed", "kernel")
+    run_folder(tmp_path, "--testbed", "kernel")
+
+
+FIXED_NS = 20_000 + 2 * 3_053
+"""Base target and two hops."""
+
+
+@pytest.fixture(autouse=True)
+def loaded() -> Iterator[None]:
+    load_plugins([read_plugin(str(SWIFT), "")])
+    yield
+    unload_plugins()
+
+
+def swift(cwnd_packets: float) -> CongestionControl:
+    control = CONGESTION_CONTROLS["swift"].for_line_rate(10**10).build(LinkFacts(10**10, 1024), SEGMENTS)
+    control.cwnd_packets = cwnd_packets
+    return control
+
+
+def sample(rtt_ns: float, now_ns: int, acked_packets: int = 64) -> Sample:
+    return Sample(rtt_ns, HostNs(now_ns), acked_packets * 1024, 0)
+
+
+@pytest.mark.parametrize(
+    ("cwnd_packets", "target_ns"),
+    [
+        (100, FIXED_NS),  # flow scaling ends here
+        (400, FIXED_NS),
+        (0.1, FIXED_NS + 100_000),  # all of its range
+        (0.01, FIXED_NS + 100_000),
+        (1, FIXED_NS + 29_390),  # alpha = 100 us / (1/sqrt(0.1) - 1/sqrt(100)) = 32 655 ns; times 1 - 0.1
+    ],
+)
+def test_the_target_scales_with_hops_and_flows(cwnd_packets: float, target_ns: float) -> None:
+    control = swift(cwnd_packets)
+    control.on_sample(sample(1, 0, acked_packets=0))
+    assert control.metrics()["target_delay_ns"] == pytest.approx(target_ns, abs=1)
+
+
+def test_growth_is_one_packet_per_window_acknowledged() -> None:
+    """64 packets of a window of 10: 10 + 64/10. Below one packet each adds one."""
+    control = swift(10)
+    control.on_sample(sample(10_000, 0))
+    assert control.cwnd_packets == pytest.approx(16.4)
+    control = swift(0.5)
+    control.on_sample(sample(10_000, 0, acked_packets=1))
+    assert control.cwnd_packets == pytest.approx(1.5)
+
+
+def test_a_decrease_is_by_the_excess_and_once_per_round_trip() -> None:
+    """At twice the target: 0.8 * 1/2 = 40 % less; the next one only an RTT later; never more than half."""
+    control = swift(100)
+    control.on_sample(sample(2 * FIXED_NS, 1_000_000))
+    assert control.cwnd_packets == pytest.approx(60)
+    control.on_sample(sample(90 * FIXED_NS, 1_000_000 + 2 * FIXED_NS))
+    assert control.cwnd_packets == pytest.approx(60), "its own RTT has not passed"
+    control.on_sample(sample(90 * FIXED_NS, 1_000_000 + 90 * FIXED_NS))
+    assert control.cwnd_packets == pytest.approx(30)
+
+
+def test_half_a_packet_per_round_trip_is_a_packet_every_two() -> None:
+    """1106 bytes on the wire every 100 us: 88.48 Mb/s."""
+    control = swift(0.5)
+    control.on_sample(sample(50_000, 0, acked_packets=0))
+    assert control.target_rate_bps == pytest.approx(88.48e6)
+
+
+def test_five_timeouts_in_a_row_fall_to_the_minimum() -> None:
+    control = swift(100)
+    for _ in range(4):
+        control.on_timeout()
+    assert control.cwnd_packets == pytest.approx(50), "one decrease per round trip"
+    control.on_timeout()
+    assert control.cwnd_packets == 0.001
+
+
+def run_on(testbed: str, place: Path) -> ExperimentRun:
+    for file in (SWIFT, FOLDER / "swift.yaml"):
+        shutil.copy(file, place)
+    done = rogue(place, "run", "swift.yaml", "--testbed", testbed)
+    assert done.code == 0, done.err
+    manifest = read_manifest(place / done.run)
+    assert manifest.plugins[0].text == SWIFT.read_text()
+    return ExperimentRun(place / done.run, [cell.model_dump() for cell in manifest.cells])
+
+
+def check_swift(run: ExperimentRun) -> None:
+    """Four flows fill the link, and the window moves about a target that is held to within its scaling."""
+    delivered_bytes = run.table("throughput", "Swift").delivered_bytes.sum()
+    assert 0.8 < delivered_bytes * 8 / 20e-3 / 10e9 < 1
+    rtt = run.table("rtt", "Swift")
+    assert 40_000 < rtt[rtt.accepted].rtt_ns.median() < 160_000
+    assert rtt.cwnd_packets.nunique() > 10
+
+
+def test_it_runs_on_the_simulator(tmp_path: Path) -> None:
+    check_swift(run_on("simulator", tmp_path))
+
+
+@pytest.mark.needs("kernel")
+@pytest.mark.long
+def test_the_same_file_runs_in_the_kernel(tmp_path: Path) -> None:
+    check_swift(run_on("kernel", tmp_path))
+
+
+TEXT = f"""\
+name: traced
+topology: {{kind: links, file: {NETWORK}}}
+workload: {{kind: trace, file: {FLOWS}}}
+transports: [roce]
+measure: [throughput]
+"""
+ROWS = trace_rows(FLOWS.read_text())
+WRITTEN = sorted(
+    (row.start_ns, row.source, row.destination, row.size_bytes, f"main.{row.group}")
+    for row in ROWS.rows(slice(0, len(ROWS)))
+)
+
+
+@pytest.mark.parametrize("connection", ["per_transfer", "per_pair"])
+@pytest.mark.parametrize("transport", BASES)
+def test_every_transport_moves_what_is_written(transport: str, connection: str, tmp_path: Path) -> None:
+    settings = (f"transports=[{transport}]", f"workload.connection={connection}")
+    result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=TEXT), lambda _fraction: None)
+    assert result.failure is None
+    flows = result.tables["flows"]
+    columns = (flows[name] for name in ("start_ns", "src", "dst", "size_bytes", "group"))
+    assert sorted(zip(*columns, strict=True)) == WRITTEN
+    assert set(flows["status"]) == {"ok"}
+
+
+def test_a_transfer_alone_takes_as_long_as_in_an_empty_network(tmp_path: Path) -> None:
+    """The last row of the file starts a millisecond after all others, over three links.
+
+    The card is the ideal one: others show a completion later, by their time on PCI.
+    """
+    cell = cell_of(tmp_path, "topology.nic=ideal", text=TEXT)
+    result = SimulatorTestbed().run(cell, lambda _fraction: None)
+    flows = result.tables["flows"]
+    last = list(flows["src"]).index("h1")
+    assert flows["slowdown"][last] == pytest.approx(1.0, rel=0.02)
+
+
+@pytest.mark.needs("kernel")
+def test_a_kernel_moves_the_same(tmp_path: Path) -> None:
+    settings = ("transports=[dctcp]", "workload.connection=per_pair", f"topology.file={OTHER_NETWORK}")
+    result = built_testbed().run(cell_of(tmp_path, *settings, text=TEXT), lambda _fraction: None)
+    assert result.failure is None
+    flows = result.tables["flows"]
+    columns = (flows[name] for name in ("src", "dst", "size_bytes", "group", "status"))
+    assert sorted(zip(*columns, strict=True)) == sorted((*row[1:], "ok") for row in WRITTEN)

@@ -192,7 +192,7 @@ def simulated(topology: Topology, seed: int) -> SimulatedTopology:
 
 
 def loads(topology: Topology, seed: int, pairs: list[tuple[str, str]], queue_pairs: int) -> Counter[str]:
-    """How many flows each port carries."""
+    """Return the number of flows at each port."""
     network, carried = simulated(topology, seed), Counter[str]()
     for source, destination in pairs:
         ends = network.node("test", source), network.node("test", destination)

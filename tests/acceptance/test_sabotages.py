@@ -1,20 +1,133 @@
-"""Five sabotages and another MTU, and which published claims turn by each: so claims watch our own code.
+"""Break one mechanism at a time; a figure or a published claim must leave its bound.
 
-One seed each, and shorter than the board's runs; what counts is the change of the verdict.
+Mutants of the agent, fixed before the first run: 10 Gb/s, MTU 1024, `cx3pro`, 1 us links, base-RTT floor 50
+us, RC WRITE, seeds 1 to 3, senders that repeat 128 MB.
+  queue     bytes at the receiver's port, unbounded buffer, N = 8, 2 s, median of 1 ms samples: at most 200 KB
+  latency   median of a WRITE(0) each millisecond from an idle host, N = 4, 2 s: 40 to 80 us
+  start     goodput of a lone 16 MB transfer over the link's: at least 0.70
+  oracle    goodput of all flows with the oracle estimator, N = 8, 2 s, over the port's: at least 0.97
+The oracle estimator, because `drained` hides the card's lag. With swapped signs the queue stays at 1 MB: the
+window stops growing at twice the link's capacity. Without a floor Jain's index stays above 0.99, over a long
+queue.
+
+Sabotages of claims run one seed each, shorter than the published runs; the change of the verdict counts.
 """
 
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
+from typing import NamedTuple
 
 import pytest
+from helpers.agent_star import IDEAL_BPS, SECOND_NS, AgentStar, repeated
 from helpers.mutation import mutate
 from helpers.paper_runs import MTU_OF_BOUNDS, Judged, judged
 
+from rogue.agent.core.application import Schedule
 from rogue.agent.core.cc.vegas import Vegas
+from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.estimators import ESTIMATORS
+from rogue.agent.core.feedback_loop import HoldOff
 from rogue.harness.cell import marking
 from rogue.harness.cell.marking import MarkingCurve
 from rogue.simulator.reliability import Reliability
+
+RUN_NS = 2 * SECOND_NS
+ENDLESS = repeated(128_000_000, RUN_NS)
+
+
+class Figure(NamedTuple):
+    measure: Callable[[int], float]
+    least: float
+    most: float
+
+    def holds(self, seed: int) -> bool:
+        return self.least <= self.measure(seed) <= self.most
+
+
+def queue_bytes(seed: int) -> float:
+    star = AgentStar(8, ENDLESS, seed=seed, buffer_bytes=None)
+    star.simulation.sample_queues(10**6)
+    return median(star.run(RUN_NS).queue_bytes())
+
+
+def latency_us(seed: int) -> float:
+    return median(AgentStar(4, ENDLESS, seed=seed, has_probe=True).run(RUN_NS).probe_us())
+
+
+def start_share(seed: int) -> float:
+    star = AgentStar(1, Schedule(16_000_000, HostNs(0)), seed=seed).run(SECOND_NS)
+    (record,) = star.flows[0][1].transfers
+    assert record.end_ns is not None
+    return record.size_bytes * 8 * SECOND_NS / record.end_ns / IDEAL_BPS
+
+
+def oracle_share(seed: int) -> float:
+    return AgentStar(8, ENDLESS, seed=seed, overrides={"estimator": "nic_tx_stamp"}).run(RUN_NS).utilisation()
+
+
+MUTANT_SEEDS = (1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3)))
+QUEUE = Figure(queue_bytes, 0, 200_000)
+LATENCY = Figure(latency_us, 40, 80)
+START = Figure(start_share, 0.70, 1)
+ORACLE = Figure(oracle_share, 0.97, 1)
+
+
+def swapped_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    grow = "elif diff_packets {}:\n        self._grow"
+    changes = (
+        ("diff_packets > self._beta", "diff_packets < self._alpha"),
+        (grow.format("< self._alpha"), grow.format("> self._beta")),
+    )
+    mutate(monkeypatch, Vegas, "on_sample", *changes)
+
+
+def no_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+    mutate(monkeypatch, Vegas, "on_sample", ("max(self._floor_ns, rtt_ns)", "rtt_ns"))
+
+
+def no_slow_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    mutate(monkeypatch, Vegas, "__init__", ("_is_slow_start = self._slow_start", "_is_slow_start = False"))
+
+
+def no_hold_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    mutate(monkeypatch, HoldOff, "restart", ("self._remaining_bytes = self._hold_off_bytes", "pass"))
+
+
+@pytest.mark.parametrize("seed", MUTANT_SEEDS)
+@pytest.mark.parametrize(
+    "figure", [QUEUE, LATENCY, START, ORACLE], ids=["queue", "latency", "start", "oracle"]
+)
+def test_the_whole_agent_is_within_its_bounds(figure: Figure, seed: int) -> None:
+    assert figure.holds(seed)
+
+
+@pytest.mark.parametrize("seed", MUTANT_SEEDS)
+@pytest.mark.parametrize(
+    ("take_away", "figure"),
+    [
+        (swapped_signs, QUEUE),
+        (no_floor, LATENCY),
+        (no_floor, QUEUE),
+        (no_slow_start, START),
+        (no_hold_off, ORACLE),
+    ],
+    ids=["signs-queue", "floor-latency", "floor-queue", "slow-start", "hold-off"],
+)
+def test_the_same_figure_sees_each_mutant(
+    take_away: Callable[[pytest.MonkeyPatch], None],
+    figure: Figure,
+    seed: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    take_away(monkeypatch)
+    assert not figure.holds(seed)
+
+
+def test_a_mutant_of_text_that_is_not_there_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(AssertionError, match="has 0 times: no such text"):
+        mutate(monkeypatch, Vegas, "on_loss", ("no such text", ""))
+
 
 GOOD = ("reproduced", "close")
 PARKING_LOT = (
@@ -39,20 +152,6 @@ IRN = (
     "workload.arrive_for=4ms",
     "workload.ignore_for=1ms",
 )
-
-
-def swapped_alpha_and_beta(monkeypatch: pytest.MonkeyPatch) -> None:
-    grow = "elif diff_packets {}:\n        self._grow"
-    changes = (
-        ("diff_packets > self._beta", "diff_packets < self._alpha"),
-        (grow.format("< self._alpha"), grow.format("> self._beta")),
-    )
-    mutate(monkeypatch, Vegas, "on_sample", *changes)
-
-
-def no_floor(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_floor = "max(self._floor_ns, rtt_ns)"
-    mutate(monkeypatch, Vegas, "on_sample", (with_floor, "rtt_ns"))
 
 
 def literal_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +188,7 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Judged]:
 @pytest.mark.parametrize(
     ("sabotage", "experiment", "missed"),
     [
-        (swapped_alpha_and_beta, PARKING_LOT, {"R-20-p50", "R-20-p90"}),
+        (swapped_signs, PARKING_LOT, {"R-20-p50", "R-20-p90"}),
         (no_floor, PARKING_LOT, {"R-20-p50", "R-20-p90"}),
         (literal_estimator, PARKING_LOT, {"R-20-p50", "R-20-p90"}),
         (tiny_thresholds(1_000), DCQCN_QUEUE, {"X-1-2"}),

@@ -145,7 +145,7 @@ def test_lists_and_a_plugin(programs: Path, tmp_path: Path) -> None:
 
 
 def test_provisioning_finds_its_playbooks(programs: Path, tmp_path: Path) -> None:
-    """A node that nobody knows is said by name; the playbooks themselves are read whole."""
+    """An unknown node is named; the playbooks themselves are read whole."""
     (tmp_path / "nodes.yaml").write_text(NODES)
     (tmp_path / ".ssh").mkdir(mode=0o700)
     done = rogue(programs, tmp_path, "provision", "nodes.yaml", "--check")

@@ -91,9 +91,9 @@ FAULTS_OWN: Mapping[str, tuple[Values, Values]] = {
 }  # fmt: skip
 NO_OTHER_VALUE = {
     "topology.pause_watchdog_restore": "means something beside a watchdog",
-    "workload.poisson.sizes": "stands in place of size",
+    "workload.poisson.sizes": "replaces size",
     "workload.collective.skew": "means something where every host has something for every other",
-    "faults.loss.one_in": "stands in place of probability",
+    "faults.loss.one_in": "replaces probability",
     "faults.loss.burst_packets": "means something with bursts",
     "faults.misrouting.target": "and its destination change together",
     "faults.misrouting.destination": "and its target change together",
@@ -334,7 +334,7 @@ NEEDED: Mapping[str, dict[str, object]] = {
     "fair_gain": {"smartt": 1},
     "delay_gain": {"smartt": 1},
 }
-"""What must stand beside a parameter, so that it means something."""
+"""Other parameters that a parameter needs to have an effect."""
 OF_BASES = {
     "irn": "irn",
     "irn-gbn": "irn-gbn",

@@ -56,7 +56,7 @@ TOPOLOGIES_OWN: Mapping[str, tuple[Values, Values]] = {
     ),
     "links": ({"file": NETWORK}, {"file": OTHER_NETWORK}),
 }  # fmt: skip
-"""What each kind must have, and other values of its own keys."""
+"""Required keys of each kind, and other values of its keys."""
 
 
 PAIR = "[{source: h0, destination: h1}]"

@@ -103,7 +103,7 @@ class FakeAgent:
                 return RoleEnded(role)
             case Stop():
                 return Stopped()
-        raise AssertionError(f"nobody asks for {request}")
+        raise AssertionError(f"unexpected request {request}")
 
     def _results(self, role: str) -> Results:
         status = "ok" if role.endswith("requester") else "idle"

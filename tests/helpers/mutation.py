@@ -7,7 +7,7 @@ import pytest
 
 
 def mutate(monkeypatch: pytest.MonkeyPatch, owner: type, method: str, *changes: tuple[str, str]) -> None:
-    """Replace each (old, new) in the source of a method; every old text must stand there exactly once."""
+    """Replace each (old, new) in the source of a method; every old text must occur exactly once."""
     function = inspect.unwrap(owner.__dict__[method])
     source = textwrap.dedent(inspect.getsource(function))
     for old, new in changes:

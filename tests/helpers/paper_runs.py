@@ -32,7 +32,7 @@ EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 
 class Judged(NamedTuple):
-    """What the numbers say to a claim, whatever the seeds and the length of the run allow to say."""
+    """Judge a claim by the numbers, for any seeds and length of the run."""
 
     found: str
     mean: float

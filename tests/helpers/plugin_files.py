@@ -36,7 +36,7 @@ class CountingCompiler:
         (self._folder / "version").write_text(version)
 
     def calls(self) -> int:
-        """How often something was compiled."""
+        """Return the number of compilations."""
         calls = self._folder / "calls"
         return len(calls.read_text()) if calls.exists() else 0
 
@@ -67,7 +67,7 @@ register_control("twice", FixedParameters)
 
 
 def plugin(text: str, file: str = "my.py") -> PluginSource:
-    """A plug-in that stands nowhere."""
+    """Return a plug-in without a file."""
     return PluginSource(file, text)
 
 

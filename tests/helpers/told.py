@@ -1,4 +1,4 @@
-"""What a testbed makes of a cell: all that it tells its engine or its nodes, and what comes back."""
+"""Record the orders of a testbed to its engine or nodes for a cell, and the results."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from rogue.harness.provisioning.inventory import Host
 from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.base import CellResult, Testbed
 from rogue.harness.testbeds.ends.roles import plan_roles
-from rogue.harness.testbeds.kernel.orders import orders_of
+from rogue.harness.testbeds.kernel.network import orders_of
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh import SshTestbed, cell_environment, conduct, nodes, testbed
 from rogue.harness.testbeds.ssh import nodes as agents_module
@@ -43,7 +43,7 @@ t_ns,wr_id,rtt_ns,base_rtt_ns,cwnd_packets,limiter_bps,accepted,reason
 
 
 def refusal(bed: Testbed, cell: Cell) -> str | None:
-    """What the testbed says against a cell; None if nothing."""
+    """Return why the testbed refuses a cell; None if it does not."""
     mistake = bed.parameter_mistake(cell)
     return f"{mistake.key}: expected {mistake.expected}" if mistake else bed.unsupported(cell)
 
@@ -74,7 +74,7 @@ def told_by_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str,
 
 
 def told_by_kernel(cell: Cell) -> tuple[str, ...]:
-    """What the conductor inside reads, and which tables are made of what it leaves."""
+    """Return the orders of the conductor inside, and the tables made of its files."""
     tables = [measure for measure in ("throughput", "latency", "rtt") if cell.experiment.measures(measure)]
     flows = plan_roles(cell)
     return (orders_of(cell, flows).text(), str([flow.carrier for flow in flows]), *tables)
@@ -122,7 +122,7 @@ class Overheard:
         opened.close()
 
     def switch(self, inventory: object) -> FakeSwitch:
-        """A switch that says what it is told."""
+        """A switch that records its orders."""
         heard = self.switched
 
         class Switch(FakeSwitch):
@@ -145,7 +145,7 @@ class Told:
 
 
 def told_by_nodes(bed: SshTestbed, heard: Overheard, cell: Cell) -> Told:
-    """Everything that agents and the switch were told, and the tables."""
+    """Return all orders to agents and the switch, and the tables."""
     result = bed.run(cell, lambda _fraction: None)
     messages = [
         f"{host}: {message}"

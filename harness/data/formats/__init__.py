@@ -4,10 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from rogue.harness.data.formats.format import Format
-from rogue.harness.data.formats.hpcc_flows import HPCC_FLOWS
-from rogue.harness.data.formats.hpcc_topology import HPCC_TOPOLOGY
-from rogue.harness.data.formats.htsim_cm import HTSIM_CM
-from rogue.harness.data.formats.htsim_topo import HTSIM_TOPO
+from rogue.harness.data.formats.hpcc import HPCC_FLOWS, HPCC_TOPOLOGY
+from rogue.harness.data.formats.htsim import HTSIM_CM, HTSIM_TOPO
 from rogue.harness.data.network import read_network
 from rogue.harness.data.source import DataSource
 from rogue.harness.data.trace import read_trace

@@ -1,4 +1,4 @@
-"""What a format of another simulator is: text that becomes a file of ours, and perhaps the way back."""
+"""Describe a format of another simulator: conversion into a file of ours, and perhaps back."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class Format:
 
 
 class Line(NamedTuple):
-    """The words of a line, and where it stands."""
+    """The words of a line, and its number."""
 
     words: Sequence[str]
     number: int
@@ -61,20 +61,20 @@ def lines_of(source: DataSource, separators: str = "") -> list[Line]:
 def wrong(
     source: DataSource, line: int, got: str, expected: str, advice: str = "correct the file"
 ) -> PydanticCustomError:
-    """Return the mistake in a line, with advice of its own if the other simulator reads the line."""
+    """Return the mistake in a line; `advice` is given if the other simulator accepts the line."""
     shown = shortened(got) or "nothing"
     return mistake(expected, advice, f"{shown} in line {line} of {source.name}")
 
 
 def whole(source: DataSource, line: int, word: str, what: str) -> int:
-    """A whole number from 0."""
+    """Return a word as a whole number from 0."""
     if not word.isascii() or not word.isdigit() or len(word) > NUMBER_LENGTH_MAX:
         raise wrong(source, line, word, f"{what}, a whole number from 0")
     return int(word)
 
 
 def trace_text(rows: Iterable[TraceRow]) -> str:
-    """The CSV file that has these rows, by their starts, with groups if they have any."""
+    """Return a CSV file of these rows, sorted by start, with a column for groups if there are any."""
     ordered = sorted(rows, key=lambda row: row.start_ns)
     has_groups = any(row.group for row in ordered)
     lines = [HEAD + ",group" if has_groups else HEAD]
@@ -85,18 +85,18 @@ def trace_text(rows: Iterable[TraceRow]) -> str:
 
 
 def class_group(word: str, number: int, numbers: set[int]) -> str | None:
-    """The group of a row by its class; None where all rows have one."""
+    """Return the group of a row by its class; None where all rows have one."""
     return f"{word}{number}" if len(numbers) > 1 else None
 
 
 def class_of(group: str | None, word: str, usual: int) -> int:
-    """The class of a group; the usual one for any other group."""
+    """Return the class of a group, or the usual class."""
     number = (group or "").removeprefix(word)
     return int(number) if number != group and number.isascii() and number.isdigit() else usual
 
 
 def notes_on_groups(groups: Iterable[str], word: str, usual: int) -> list[str]:
-    """What is lost of the names of groups."""
+    """Return a note about the names of groups that are lost."""
     lost = [group for group in groups if class_of(group, word, -1) < 0]
     more = f" and {len(lost) - NAMES_MAX} more" if len(lost) > NAMES_MAX else ""
     names = f"{', '.join(lost[:NAMES_MAX])}{more}"

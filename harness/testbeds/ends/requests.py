@@ -18,7 +18,7 @@ RECEIVES_MAX: Final = 256
 
 
 def memory_bytes(flow: NodeFlow, end: EndName) -> int:
-    """Memory at one end; where SENDs land there is room for several transfers, each message in its place."""
+    """Return the memory at one end; SENDs need room for several transfers, each message in its place."""
     if end == "responder" and _lands_in_ring(flow):
         receives = _messages(flow) * -(-RECEIVES_MIN // _messages(flow))
         return receives * _segment_bytes(flow)
@@ -39,7 +39,7 @@ def fill_seed(flow: NodeFlow, end: EndName) -> int | None:
 
 
 def compared_bytes(flow: NodeFlow) -> int:
-    """How many bytes from the start must be the same at both ends after a whole transfer; 0 if none need be.
+    """Return how many leading bytes must agree at both ends after a whole transfer; 0 if none need.
 
     Over an unreliable connection bytes may be lost. WRITE and READ put every byte where it was at the source;
     what does not fit into the memory goes round, as far as whole segments reach. SENDs fill receives one
@@ -70,7 +70,7 @@ def _messages(flow: NodeFlow) -> int:
 
 
 def _messages_of_all(flow: NodeFlow) -> int:
-    """How many receives the transfers of a flow take, one after the other."""
+    """Return how many receives the transfers of a flow take."""
     segment_bytes = _segment_bytes(flow)
     return sum(max(1, -(-arrival.size_bytes // segment_bytes)) for arrival in flow.flow.arrivals)
 
@@ -115,7 +115,7 @@ def prepare_request(
 
 
 def load_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals | After]:
-    """The schedule of a requester."""
+    """Return the schedule of a requester."""
     asked = flow.flow
     if asked.arrivals:
         arrivals = [[each.start_ns - asked.start_ns, each.size_bytes] for each in asked.arrivals]

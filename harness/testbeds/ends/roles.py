@@ -1,6 +1,6 @@
 """Plan two roles per flow: what each node does, and which transfers wait for others."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, Literal, get_args
@@ -10,9 +10,70 @@ from rogue.agent.node.supervisor import ROLES_MAX
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PROBE_GROUP, FlowGroup, Group, PlannedFlow
 from rogue.harness.testbeds.base import Fact
-from rogue.harness.testbeds.ends.limiter_classes import LimiterClass, limiter_classes, limiters_of
+from rogue.workloads.topologies import Topology
 from rogue.workloads.traffic import Flow, Moment
 from rogue.workloads.traffic.transfer_graph import waits
+
+PRIORITIES: Final = 7
+"""Traffic classes with a limiter, from 1; class 0 has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterClass:
+    """Of the end that the bytes leave."""
+
+    priority: int = 0
+    """0 where the agent sets no rates. A flow that takes turns only begins with it."""
+    turns: tuple[int, ...] = ()
+    """Priorities whose limiters it shares by turns; none if its own is its own."""
+
+
+def limiters_of(topology: Topology) -> int:
+    """Return how many limiters each host's card has for flows."""
+    return topology.nic_limiters or PRIORITIES
+
+
+def can_take_turns(planned: PlannedFlow) -> bool:
+    """True if a flow can move from one limiter to another, which needs a moment with nothing outstanding.
+
+    A responder to READs cannot request that. Over UC the queue pair loses for good what its peer
+    sends while it is moved.
+    """
+    return planned.flow.verb != "read" and planned.carrier.transport.service == "rc"
+
+
+def limiter_classes(flows: Sequence[PlannedFlow], limiters: int) -> list[LimiterClass]:
+    """Return the limiters of all flows with rates that leave one host.
+
+    As long as there are enough, each has one. Then those that cannot take turns keep theirs. `short_of`
+    refuses hosts where none is left for the others; flows whose batches are held back may share one.
+    """
+    if len(flows) <= limiters:
+        return [LimiterClass(number) for number in range(1, len(flows) + 1)]
+    kept = sum(not can_take_turns(flow) for flow in flows)
+    turns = tuple(range(kept + 1, limiters + 1))
+    classes, number = [], 0
+    for flow in flows:
+        if turns and can_take_turns(flow):
+            classes.append(LimiterClass(turns[0], turns))
+        else:
+            classes.append(LimiterClass(1 + number % limiters))
+            number += 1
+    return classes
+
+
+def short_of(host: str, flows: Iterable[PlannedFlow], limiters: int) -> str | None:
+    """Return why a host has too few limiters for its flows with rates, with turns; None if not."""
+    moving = [can_take_turns(flow) for flow in flows]
+    kept = moving.count(False)
+    if len(moving) <= limiters or kept + any(moving) <= limiters:
+        return None
+    return (
+        f"{host} sends {len(moving)} flows with rates, and its card has {limiters} "
+        f"limiters for them: {kept} respond to READs or go over unreliable connections, which keep a limiter "
+        "each and take no turns; let it send fewer of these"
+    )
+
 
 MEMORY_BYTES_MAX: Final = 32 * 2**20
 """A longer transfer goes round and round in it."""
@@ -42,17 +103,17 @@ class NodeFlow(PlannedFlow):
 
     @property
     def transport(self) -> str:
-        """The agent's name for it."""
+        """Return the agent's name for it."""
         return self.carrier.transport.base
 
     @property
     def service(self) -> str:
-        """Reliable connection, unreliable connection or TCP."""
+        """Return the service: reliable connection, unreliable connection or TCP."""
         return self.carrier.transport.service
 
     @property
     def source_end(self) -> EndName:
-        """The end that the bytes leave."""
+        """Return the end that the bytes leave."""
         return "responder" if self.flow.verb == "read" else "requester"
 
     @property
@@ -61,7 +122,7 @@ class NodeFlow(PlannedFlow):
         return self.limiter.priority > 0
 
     def priority_of(self, end: EndName) -> int:
-        """Priority of an end's packets: those of the other end, ACKs above all, pass no limiter."""
+        """Return the priority of an end's packets; those of the other end, mostly ACKs, pass no limiter."""
         return self.limiter.priority if end == self.source_end else 0
 
     def role(self, end: EndName) -> str:
@@ -69,12 +130,12 @@ class NodeFlow(PlannedFlow):
         return f"{self.name}-{end}"
 
     def host(self, end: EndName) -> str:
-        """Host of one end."""
+        """Return the host of one end."""
         return self.flow.initiator if end == "requester" else self.flow.responder
 
 
 def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[NodeFlow]:
-    """Every flow of a cell, the probe's last."""
+    """Return every flow of a cell, the probe's last."""
     planned: list[NodeFlow] = []
     tells = {group.name: told_moments(group) for group in cell.groups}
     names = _names(cell)
@@ -105,13 +166,12 @@ def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[Nod
 
 
 def _names(cell: Cell) -> dict[str, dict[str, str]]:
-    """Stems of the names of a cell's roles, by group and by ends."""
     number = count()
     return {group.name: {flow.ends: f"flow{next(number)}" for flow in group.flows} for group in cell.groups}
 
 
 def told_moments(group: Group) -> tuple[Moment, ...]:
-    """The events that a group's ends send: those that transfers wait for, and arrivals for the measures."""
+    """Return the events that a group's ends report: for waiting transfers, and arrivals for measures."""
     after = {each.moment for flow in group.flows for arrival in flow.arrivals for each in arrival.after}
     if after or group.tells_arrivals:
         after.add("arrival")
@@ -119,7 +179,7 @@ def told_moments(group: Group) -> tuple[Moment, ...]:
 
 
 def limited_flows(cell: Cell) -> dict[str, list[PlannedFlow]]:
-    """Flows with rates, by the hosts that their bytes leave."""
+    """Return flows with rates, by the hosts that their bytes leave."""
     by_host: dict[str, list[PlannedFlow]] = {}
     for group in cell.groups:
         for flow in group.flows:
@@ -172,7 +232,7 @@ def after_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[After]:
 
 
 def unorderable(cell: Cell) -> str | None:
-    """Why agents cannot have a cell's transfers wait for each other; None if they can, or none does."""
+    """Return why agents cannot let a cell's transfers wait for each other; None if they can."""
     groups = [group for group in cell.groups if waits(group.flows)]
     for group in groups:
         waiting = f"{group.name} has transfers that wait for others ({_waiting_key(group)})"
@@ -184,7 +244,7 @@ def unorderable(cell: Cell) -> str | None:
 
 
 def _crowded(flows: Sequence[Flow]) -> str | None:
-    """A host with more ends than one agent has roles, which tell each other of their transfers."""
+    """Find a host with more ends that report to each other than one agent has roles."""
     ends: dict[str, int] = {}
     for flow in flows:
         for host in (flow.source, flow.destination):
@@ -197,7 +257,6 @@ def _crowded(flows: Sequence[Flow]) -> str | None:
 
 
 def _waiting_key(group: Group) -> str:
-    """The key that makes transfers wait."""
     keys = type(group.asked.workload).model_fields
     return "loop" if "loop" in keys else f"kind: {keys['kind'].default}"
 
@@ -212,9 +271,9 @@ CLOCKS: Final = {"host": "the host's clock (software)", "nic": "the NIC's clock 
 
 
 def pacing_facts(flows: Sequence[NodeFlow], prepared: Mapping[str, Prepared]) -> dict[str, Fact]:
-    """How rates are limited and what time is taken with, by the first flow that is no probe and no TCP.
+    """Return the kinds of limiter and clock of the first RDMA flow that is no probe.
 
-    prepared: what roles said of themselves. A TCP asks neither for a limiter nor for a timestamp of ours.
+    prepared: replies of the roles. A TCP has no limiter and no timestamp of ours.
     """
     first = next((flow for flow in flows if not flow.is_probe and flow.service != "tcp"), None)
     if first is None:

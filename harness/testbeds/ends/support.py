@@ -15,7 +15,7 @@ SIMULATED: Final = {
     "framing": "packets of nodes have the headers of RoCEv2",
     "delay_spread": "cables of nodes are as long as they are",
     "switch": "switches of ours have one buffer that all ports share",
-    "switch_controls": "no switch of ours runs what somebody compiled",
+    "switch_controls": "no switch of ours runs compiled controls",
     "trim_above": "no switch of ours cuts payloads off",
     "trim": "no switch of ours cuts payloads off",
     "weights": "nodes have one traffic class, which shares with none",
@@ -26,7 +26,7 @@ SIMULATED: Final = {
 
 
 def simulators_topology(cell: Cell) -> str | None:
-    """Why no real network is the topology's, whatever it is made of; None if one can be."""
+    """Return why no real network can be the topology; None if one can."""
     stated = cell.topology.model_dump(by_alias=True)
     for field in type(cell.topology).model_fields.values():
         key = str(field.alias)
@@ -39,7 +39,7 @@ def simulators_topology(cell: Cell) -> str | None:
 
 
 def simulators_traffic(cell: Cell) -> str | None:
-    """Why no real stack carries a cell's traffic; None if one can."""
+    """Return why no real stack carries a cell's traffic; None if one can."""
     for group in cell.groups:
         if group.priority != 0:
             return "the switches have one traffic class; set priority to 0"
@@ -54,7 +54,7 @@ def is_same_for_every_seed(cell: Cell) -> bool:
 
 
 def too_fine(cell: Cell) -> str | None:
-    """Why agents cannot sample as often as a cell asks; None if they can."""
+    """Return why agents cannot sample as often as a cell asks; None if they can."""
     interval_ns = cell.timing.throughput_interval_ns
     if interval_ns >= SAMPLE_INTERVAL_NS_MIN:
         return None
@@ -63,7 +63,7 @@ def too_fine(cell: Cell) -> str | None:
 
 
 def check_parameters(group: Group) -> None:
-    """ParameterError names the first parameter that the agent on a node does not take."""
+    """Raise ParameterError for the first parameter that the agent on a node does not take."""
     if group.transport.base not in TRANSPORTS:
         return
     if group.parameters.get("estimator") in ORACLES:

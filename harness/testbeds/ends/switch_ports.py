@@ -18,7 +18,7 @@ _UNBOUNDED_BYTES: Final = 1_000_000_000
 
 
 def linux_ports(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict[str, PortSettings]:
-    """Settings by port; bursts, and the shortest delay, are each testbed's own.
+    """Return settings by port, without bursts and the shortest delay, which differ by testbed.
 
     A port to a host delays for a sender's cable and the receiver's, which are alike: hosts delay nothing.
 
@@ -41,7 +41,7 @@ def leads_to(hosts: Collection[str], port: str) -> bool:
 
 
 def uneven_delays(cell: Cell) -> str | None:
-    """Why ports cannot delay for the cables of hosts; None if they can, for these are alike."""
+    """Return why ports cannot delay for the cables of hosts; None if all are equal."""
     hosts = cell.topology.host_names()
     delays_ns = {link.delay_ns for link in cell.network.links if link.a in hosts or link.b in hosts}
     if len(delays_ns) > 1:
@@ -56,14 +56,14 @@ def _queue_bytes(switch: Switch) -> int:
 
 
 def unsupported_marking(cell: Cell) -> str | None:
-    """Why ports of Linux switches cannot mark as a cell asks; None if they can."""
+    """Return why ports of Linux switches cannot mark as a cell asks; None if they can."""
     if len(_curves(cell)) > 1:
         return f"the switches have one traffic class: give all groups the same {as_written(MARK_ABOVE)}"
     return None
 
 
 def check_marking(group: FlowGroup) -> None:
-    """ParameterError if a transport requests marks above a queue that is shorter than RED can tell."""
+    """Raise ParameterError if a transport requests marks above a queue too short for RED."""
     curve = group.settings.marking if group.transport.wants_marks else None
     if curve is not None and curve.kmin_bytes <= PROMPT_RED_BYTES_MIN:
         expected = f"more than {PROMPT_RED_BYTES_MIN} bytes, as Linux's RED marks"
@@ -71,19 +71,18 @@ def check_marking(group: FlowGroup) -> None:
 
 
 def marking_ports(cell: Cell, ports: Mapping[str, PortSettings]) -> dict[str, PortSettings]:
-    """The same ports, which mark as the cell's network asks."""
+    """Return the ports with the marking of the cell's network."""
     curve = next(iter(_curves(cell)), None)
     return {name: port if curve is None else _marking(port, curve) for name, port in ports.items()}
 
 
 def _curves(cell: Cell) -> list[MarkingCurve]:
-    """Each that some group asks for, once."""
     asked = cell.network.priorities.values()
     return list(dict.fromkeys(curve for priority in asked for curve in priority.curves))
 
 
 def _marking(port: PortSettings, curve: MarkingCurve) -> PortSettings:
-    """Every packet is marked that finds more than K waiting.
+    """Mark every packet that finds more than K in the queue.
 
     Deviation: RED's mean is of the queue as the last packets found it, half of it the last one's. A port
     that holds less than K never marks; there the last byte that it holds marks, and what comes is dropped.
@@ -98,7 +97,7 @@ NO_REROUTING: Final = "only the simulator's switches forward around a link: leav
 
 
 def unsupported_fault(cell: Cell) -> str | None:
-    """The reason why ports of Linux switches cannot carry out a fault; None if they can."""
+    """Return why ports of Linux switches cannot carry out a fault; None if they can."""
     reasons = (_unsupported_loss(loss) for losses in cell.network.losses.values() for loss in losses)
     broken = (f"a Linux switch has no {type(fault).__name__}" for fault in cell.network.breakages)
     rerouted = (NO_REROUTING for outage in cell.network.outages if outage.reroute_after_ns is not None)
@@ -107,7 +106,7 @@ def unsupported_fault(cell: Cell) -> str | None:
 
 
 def first_fault(cell: Cell) -> str | None:
-    """The kind of some fault; None if nothing goes wrong on purpose."""
+    """Return the kind of a fault; None if there is none."""
     network = cell.network
     losses = (type(loss).__name__ for found in network.losses.values() for loss in found)
     cuts = (LinkCut.__name__ for _ in network.outages)
@@ -124,7 +123,7 @@ def _unsupported_loss(loss: Loss) -> str | None:
 
 
 def faulty_ports(cell: Cell, ports: Mapping[str, PortSettings]) -> dict[str, PortSettings]:
-    """Settings by port, with the losses of their links.
+    """Return settings by port, with the losses of their links.
 
     Deviation: what a host sends is lost only behind the first switch, for a host's own egress is not the
     switch's; losses of a host's link strike what comes to it.
@@ -138,12 +137,11 @@ def faulty_ports(cell: Cell, ports: Mapping[str, PortSettings]) -> dict[str, Por
 
 
 def outages(cell: Cell, ports: Collection[str]) -> list[tuple[list[str], OutageSpec]]:
-    """When links carry nothing, each with which of these ports, egress ports of switches, stand on it."""
+    """Return the outages, each with the affected ones of these egress ports."""
     return [(_here(outage.ports, ports), outage) for outage in cell.network.outages]
 
 
 def _here(directions: Collection[str], ports: Collection[str]) -> list[str]:
-    """Those directions of a link that begin at one of these ports."""
     return [name for name in directions if name in ports]
 
 

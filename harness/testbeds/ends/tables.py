@@ -61,7 +61,7 @@ ENDS: tuple[EndName, EndName] = ("requester", "responder")
 
 @dataclass(slots=True)
 class Conducted:
-    """What the nodes said about one run."""
+    """Replies and files of the nodes after one run."""
 
     start_ns: int | None
     """The common start, on this process's clock; None if it has not come to that."""
@@ -88,7 +88,7 @@ class Readings:
 
     @property
     def end_ns(self) -> int:
-        """When the last requester had ended, by its own node's clock counted from the start."""
+        """Return when the last requester had ended, by its own node's clock counted from the start."""
         ends = (
             result.end_ns - self._own_start_ns[flow.host("requester")]
             for flow in self.flows
@@ -97,12 +97,12 @@ class Readings:
         return max(ends, default=0)
 
     def rows(self, flow: NodeFlow, end: EndName, name: str) -> list[Row]:
-        """A table of one role; empty if it wrote none, or failed."""
+        """Return a table of one role; empty if it wrote none, or failed."""
         content = self._done.files.get(flow.role(end), {}).get(name, b"")
         return list(csv.DictReader(io.StringIO(content.decode())))
 
     def delivered(self, flow: NodeFlow) -> tuple[EndName, list[Row]]:
-        """Samples of the end that sees what arrives.
+        """Return samples of the end that sees what arrives.
 
         Over RC that is the requester, which gets acknowledgements; over UC and TCP it is the receiver.
         """
@@ -110,13 +110,13 @@ class Readings:
         return end, self.rows(flow, end, "throughput")
 
     def shift(self, flow: NodeFlow, end: EndName) -> Shift:
-        """How to turn a role's instants into the run's."""
+        """Return a function from a role's instants to the run's."""
         start_ns = self._own_start_ns[flow.host(end)]
         return lambda text: int(text) - start_ns
 
 
 def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
-    """Every table that the roles' files fill; TestbedError (invalid_result) if a file makes no sense."""
+    """Return the tables from the roles' files; TestbedError (invalid_result) if a file is damaged."""
     measures = cell.experiment.measures
     try:
         tables = {
@@ -144,7 +144,7 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
 
 
 def transfers_of(readings: Readings, flows: Iterable[NodeFlow]) -> Transfers:
-    """Transfers of some flows, as their requesters wrote them down, and arrivals as their receivers did."""
+    """Return transfers as requesters recorded them, with arrivals as receivers recorded them."""
     flow_ids = {flow.role(end): flow.flow_id for flow in readings.flows for end in ENDS}
     for flow in flows:
         shift, arrivals_ns = readings.shift(flow, "requester"), _arrivals_ns(readings, flow)
@@ -210,7 +210,6 @@ def throughput_table(readings: Readings) -> Columns:
 def _records(
     kind: type[RowT], name: str, readings: Readings, flows: Iterable[NodeFlow], ends: Iterable[EndName]
 ) -> list[RowT]:
-    """Return the rows of a file of these ends, each with its flow."""
     return [
         _record(kind, row, readings.shift(flow, end), flow_id=flow.flow_id)
         for flow in flows
@@ -220,7 +219,7 @@ def _records(
 
 
 def node_counters(readings: Readings) -> list[CounterRow]:
-    """Counters of the hosts: of a NIC that several roles read the widest span, of TCP connections the sum."""
+    """Return counters of the hosts: the widest span of a shared NIC, the sum over TCP connections."""
     found: dict[tuple[str, str], tuple[int, int]] = {}
     for flow in readings.flows:
         for end in ENDS:
@@ -240,7 +239,7 @@ def node_counters(readings: Readings) -> list[CounterRow]:
 def port_counter_rows(
     before: Mapping[str, PortCounters], after: Mapping[str, PortCounters]
 ) -> list[CounterRow]:
-    """Counters of switches' ports, by the ports' names."""
+    """Return counters of switches' ports, by the ports' names."""
     return [
         CounterRow(
             port.partition("->")[0], port, name, before=int(asdict(before[port])[name]), after=int(value)
@@ -263,7 +262,7 @@ def _has_rows(columns: Columns) -> bool:
 
 
 def failure_of(cell: Cell, flows: Sequence[NodeFlow], results: Mapping[str, Results]) -> Failure | None:
-    """The failure of the comparison of bytes, or of the time limit; None if there is none.
+    """Return the failure of the comparison of bytes, or of the time limit; None if there is none.
 
     results: of both ends of every flow, by role.
     """
@@ -280,7 +279,7 @@ def _differing_memories(flows: Sequence[NodeFlow], results: Mapping[str, Results
 
 
 def _must_agree(flow: NodeFlow, result: Results) -> bool:
-    """Whether both ends must hold the same bytes: after a whole transfer over a reliable connection.
+    """Return True if both ends must hold the same bytes: after a whole transfer over a reliable connection.
 
     SENDs that went out again on the shadow queue pair have filled other receives than they would have.
     """

@@ -1,21 +1,27 @@
-"""The commands that build a cell's network inside one kernel."""
+"""Write the orders of a cell for its kernel: the network, the agents and their roles."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from ipaddress import IPv4Address
 from typing import Final
 
-from rogue.agent.node.orders import Command
+from rogue.agent.node.orders import Command, Orders, RoleOrder, TimedCommand
+from rogue.agent.node.wire import encode
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.provisioning.linux_switch import (
     MIN_WIRE_BYTES,
+    QUEUE_HANDLE,
     WIRE_OVERHEAD_BYTES,
     PortSettings,
     port_lines,
 )
 from rogue.harness.testbeds.ends import switch_ports
+from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, prepare_request
+from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, limited_flows
 from rogue.harness.testbeds.ends.switch_ports import leads_to, linux_ports, marking_ports
+from rogue.harness.testbeds.ends.tables import ENDS
 from rogue.workloads.framing import TCP_SEGMENTS
 from rogue.workloads.topologies import Link, Topology
 
@@ -46,27 +52,37 @@ _OF_TCP: Final = {
 """Segments without options, as the simulator's. Buffers are Linux's own where there is memory enough: half of
 the largest is the largest window that is offered. Source: Linux, net/ipv4/tcp.c, tcp_init."""
 _SEGMENT_BYTES: Final = TCP_SEGMENTS.payload_bytes
+LIMIT_MS: Final = 600_000
+"""What a role gets for a request; no time passes there while it works."""
+HUNG_AFTER_NS: Final = 10_000_000_000
+"""A flow that has not ended this long after its time never will."""
+TOLD_TIMES: Final = 50
+LIMITER: Final = "htb"
+"""Also over UC: the agent dates what `rdma_rxe` calls sent while it waits there (verbs/departures.py)."""
+DISCIPLINES: Final = "disciplines"
+"""Name of their counters; those of filters are named by interface and direction."""
+FILTERED_WAYS: Final = ("egress", "ingress")
 
 
 def addresses(topology: Topology) -> dict[str, str]:
-    """The address of each host."""
+    """Return the address of each host."""
     return {host: str(_FIRST_ADDRESS + place) for place, host in enumerate(topology.host_names())}
 
 
 def limiter_burst_bytes(topology: Topology) -> int:
-    """What a rate limiter may let leave at once: a packet. What leaves too early shortens the agent's RTT."""
+    """Return the burst of a rate limiter: a packet. A larger burst shortens the agent's RTT."""
     packet_bytes = topology.mtu_bytes + _HEADERS_BYTES + WIRE_OVERHEAD_BYTES
     rates_bps = (link.rate_bps for host in topology.host_names() for link in topology.links_of[host].values())
     return max(_LIMITER_BURST_BYTES_MIN, packet_bytes, *map(burst_bytes, rates_bps))
 
 
 def burst_bytes(rate_bps: int) -> int:
-    """What a port of that rate may send at once."""
+    """Return the burst of a port of that rate."""
     return rate_bps * _BURST_NS // (8 * 10**9)
 
 
 def port_interfaces(topology: Topology) -> dict[str, str]:
-    """The interface of each switch's egress port, by the port's name."""
+    """Return the interface of each switch's egress port, by the port's name."""
     interfaces = {}
     for number, link in enumerate(topology.links()):
         for end, (node, peer) in zip("ab", ((link.a, link.b), (link.b, link.a)), strict=True):
@@ -81,7 +97,7 @@ def network_commands(
     cards: Collection[str],
     crowded: Collection[str] = (),
 ) -> list[Command]:
-    """Everything that makes the topology, in order.
+    """Return the commands that build the topology, in order.
 
     cards: hosts that get an RDMA device. TCP needs none, and an agent lists 64 at most. crowded: hosts that
     use several limiters at once.
@@ -107,7 +123,7 @@ def _sysctls() -> Command:
 
 
 def _links(topology: Topology, interfaces: dict[str, str]) -> Iterator[str]:
-    """Cables, switches and hosts. TCP sends single segments, for a queue counts what a wire carries."""
+    """Yield cables, switches and hosts. TCP sends single segments, as queues count packets."""
     mtu_bytes = max(_IP_MTU_MIN, topology.mtu_bytes + _HEADERS_BYTES)
     hosts = addresses(topology)
     yield "link set lo up"
@@ -134,7 +150,7 @@ def _mac(interface: str, hosts: Mapping[str, str]) -> str:
 
 
 def _mac_of(address: str) -> str:
-    """Of our own choice, so that each host knows all others as a card knows its peers: for good.
+    """Return a MAC address of our own choice, so that neighbours can be set for good.
 
     Otherwise Linux forgets them when a link is cut, and what it sends waits for a reply to ARP, which it asks
     for once a second. Source: Linux, net/core/neighbour.c (neigh_carrier_down, neigh_timer_handler).
@@ -149,7 +165,6 @@ def _devices(topology: Topology, cards: Collection[str]) -> Iterator[str]:
 
 
 def _interface(node: str, peer: str, interfaces: dict[str, str]) -> str:
-    """A host's only interface is called as the host."""
     return interfaces.get(f"{node}->{peer}", node)
 
 
@@ -169,11 +184,11 @@ def _trees(
 
 
 def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
-    """A host's card: its line rate, and one rate limiter for each priority. The classes are those of nodes.
+    """Yield the commands of a host's card: its line rate, and a rate limiter for each priority.
 
     Classes beside each other have the line rate each. Where several are used at once, a class around all of
-    them has it, too, or a host would send several times what its link carries.
-    A queue pair of `rdma_rxe` waits while packets of its own wait here, as in a card. Where netem stood
+    them has it as well, or a host would send several times what its link carries.
+    A queue pair of `rdma_rxe` waits while its packets wait here, as in a card. If netem were
     first, packets would count as gone at once, and an unreliable connection would send without end.
     Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c (RXE_INFLIGHT_SKBS_PER_QP_HIGH), net/sched/sch_netem.c
     (skb_orphan_partial).
@@ -198,7 +213,7 @@ def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
 
 
 def port_settings(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict[str, PortSettings]:
-    """How each port of the switches is set."""
+    """Return the settings of each port of the switches."""
     return {
         name: replace(
             port,
@@ -215,11 +230,92 @@ def _lines(lines: Iterator[str]) -> str:
 
 
 def cell_ports(cell: Cell) -> dict[str, PortSettings]:
-    """Settings of each port of the switches, by name."""
+    """Return settings of each port of the switches, by name."""
     ports = marking_ports(cell, port_settings(cell.network.ports, cell.topology.host_names()))
     return switch_ports.faulty_ports(cell, ports)
 
 
 def outages(cell: Cell) -> list[tuple[list[str], OutageSpec]]:
-    """When links carry nothing, each by its ports at switches."""
+    """Return the outages, each with its ports at switches."""
     return switch_ports.outages(cell, cell.network.ports)
+
+
+def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
+    """Return the orders for the conductor in the kernel."""
+    return Orders(
+        commands=network_commands(
+            cell.topology, cell_ports(cell), _hosts_with_cards(flows), _crowded_hosts(cell)
+        ),
+        roles=[_role(cell, flow, end) for flow in flows for end in ENDS],
+        ports=port_interfaces(cell.topology) if cell.experiment.measures("queues") else {},
+        queue_handle=QUEUE_HANDLE,
+        sample_interval_ns=cell.timing.queue_interval_ns,
+        tell_every_ns=cell.timing.traffic_ns // TOLD_TIMES,
+        limit_ms=LIMIT_MS,
+        hung_after_ns=cell.timing.limit_ns + HUNG_AFTER_NS,
+        timed=_timed(cell),
+        counts=_counts(cell),
+    )
+
+
+def _timed(cell: Cell) -> list[TimedCommand]:
+    """Return the commands of cuts: one port down stops a link in both directions and keeps its settings.
+
+    What waits in its ports then is gone, and no discipline counts it: it is looked at just before.
+    """
+    changes: list[TimedCommand] = []
+    for number, (ports, outage) in enumerate(outages(cell)):
+        interfaces = [port_interfaces(cell.topology)[port] for port in ports]
+        for each in interfaces:
+            waiting = Command(["tc", "-s", "-j", "qdisc", "show", "dev", each])
+            changes.append(TimedCommand(outage.at_ns, waiting, kept_as=f"{each} {number}"))
+        for at_ns, state in ((outage.at_ns, "down"), (outage.at_ns + outage.duration_ns, "up")):
+            changes.append(TimedCommand(at_ns, Command(["ip", "link", "set", "dev", interfaces[0], state])))
+    return sorted(changes, key=lambda change: change.at_ns)
+
+
+def _counts(cell: Cell) -> dict[str, Command]:
+    """Return the commands that print the counters of disciplines and filters."""
+    interfaces = port_interfaces(cell.topology)
+    filtering = (interfaces[name] for name, port in cell_ports(cell).items() if port.lost_ip_id_mask)
+    filters = {
+        f"{each} {way}": Command(["tc", "-s", "-j", "filter", "show", "dev", each, way])
+        for each in filtering
+        for way in FILTERED_WAYS
+    }
+    return {DISCIPLINES: Command(["tc", "-s", "-j", "qdisc", "show"]), **filters}
+
+
+def _hosts_with_cards(flows: list[NodeFlow]) -> set[str]:
+    return {flow.host(end) for flow in flows if flow.service != "tcp" for end in ENDS}
+
+
+def _crowded_hosts(cell: Cell) -> set[str]:
+    return {host for host, flows in limited_flows(cell).items() if len(flows) > 1}
+
+
+def _secret_seed(cell: Cell, role: str) -> int:
+    """Return a fixed seed: a kernel has no other user, and equal cells must agree to the last byte."""
+    return int.from_bytes(sha256(f"{cell.seed} {role}".encode()).digest()[:8], "big")
+
+
+def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
+    name, host = flow.role(end), flow.host(end)
+    limiter = "none" if flow.service == "tcp" else LIMITER
+    request = prepare_request((flow, end), addresses(cell.topology)[host], limiter, cell.timing, LIMIT_MS)
+    if request.limiter == LIMITER:
+        request = replace(request, limiter_burst_bytes=limiter_burst_bytes(cell.topology))
+    if flow.service == "tcp":
+        request = replace(request, interface=host)
+    request = replace(request, secret_seed=_secret_seed(cell, name))
+    loads = load_requests(flow, name, LIMIT_MS) if end == "requester" else ()
+    return RoleOrder(
+        name=name,
+        end=end,
+        peer=flow.role("responder" if end == "requester" else "requester"),
+        prepare=encode(request).decode(),
+        loads=[encode(each).decode() for each in loads],
+        offset_ns=flow.flow.start_ns,
+        run_ns=flow.run_ns,
+        checked_bytes=compared_bytes(flow),
+    )

@@ -1,4 +1,4 @@
-"""What a cell's kernel left behind: tables, facts, raw files."""
+"""Read the tables, facts and raw files that a cell's kernel leaves."""
 
 import csv
 import io
@@ -29,8 +29,7 @@ from rogue.harness.testbeds.ends.tables import (
     node_counters,
     port_counter_rows,
 )
-from rogue.harness.testbeds.kernel.network import port_interfaces
-from rogue.harness.testbeds.kernel.orders import DISCIPLINES, FILTERED_WAYS, HUNG_AFTER_NS
+from rogue.harness.testbeds.kernel.network import DISCIPLINES, FILTERED_WAYS, HUNG_AFTER_NS, port_interfaces
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.workloads.records import CounterRow, FailureKind, QueueRow
 
@@ -115,7 +114,6 @@ def _failure(account: Account) -> Failure | None:
 
 
 def _files(folder: Path) -> dict[str, dict[str, bytes]]:
-    """The roles' files, by role and name."""
     files: dict[str, dict[str, bytes]] = {}
     for path in sorted((folder / FILES).iterdir()):
         role, _, name = path.name.partition(".")
@@ -124,23 +122,22 @@ def _files(folder: Path) -> dict[str, dict[str, bytes]]:
 
 
 def _content(path: Path) -> bytes:
-    """A file of a kernel's; nothing but a file of its own is opened."""
+    """Return the content of a file that the kernel wrote; open no link that leads elsewhere."""
     if path.is_symlink() or not path.is_file():
         raise ValueError(f"{path.name} is missing, or no file")
     return path.read_bytes()
 
 
 def _queues(cell: Cell, samples: Path) -> Columns:
-    """Samples of the ports: what waits at the instants, and what was dropped and marked since the one before.
+    """Return samples of the ports: bytes waiting, and drops and marks since the sample before.
 
-    Deviation: the kernel keeps no largest queue between two samples; the sample itself stands there.
+    Deviation: the kernel keeps no largest queue between two samples; the column has the sample itself.
     """
     rows = csv.DictReader(io.StringIO(_content(samples).decode()))
     return columns_of(QueueRow, _queue_rows(_repeated(rows, cell.timing)))
 
 
 def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Samples with their instants; a sample that stands for several is repeated."""
     for t_ns, sample in groupby(rows, key=lambda row: int(row["t_ns"])):
         ports = list(sample)
         repeats, interval_ns = int(ports[0]["repeats"]), timing.queue_interval_ns
@@ -165,7 +162,6 @@ def _queue_rows(samples: Iterable[tuple[int, Mapping[str, str]]]) -> Iterator[Qu
 
 
 def _port_counters(cell: Cell, printed: Mapping[str, str]) -> dict[str, PortCounters]:
-    """Counters of the switches' ports, from what tc printed."""
     disciplines: dict[str, list[dict[str, Any]]] = {}
     for discipline in json.loads(printed[DISCIPLINES]):
         disciplines.setdefault(discipline["dev"], []).append(discipline)
@@ -176,7 +172,7 @@ def _port_counters(cell: Cell, printed: Mapping[str, str]) -> dict[str, PortCoun
 
 
 def _filtered_packets(printed: Mapping[str, str], interface: str) -> int:
-    """What the filters of a port have dropped, of what leaves it and of what its host sends."""
+    """Return the packets that the filters of a port dropped, in both directions."""
     shown = (printed.get(f"{interface} {way}") or "[]" for way in FILTERED_WAYS)
     return sum(filter_drops(json.loads(each)) for each in shown)
 
@@ -184,7 +180,7 @@ def _filtered_packets(printed: Mapping[str, str], interface: str) -> int:
 def _with_cuts(
     cell: Cell, counters: Mapping[str, PortCounters], kept: Mapping[str, str]
 ) -> dict[str, PortCounters]:
-    """Counters with what waited in ports at the instants when their links were cut.
+    """Add the packets that waited in ports when their links were cut to the counters.
 
     kept: what tc printed then, under the interface and the number of the cut.
     """
@@ -224,6 +220,5 @@ def _is_all_tcp(cell: Cell) -> bool:
 
 
 def _raw(folder: Path) -> dict[str, bytes]:
-    """Notes of the conductor."""
     kept = (path for path in sorted([*folder.glob("*.log"), *folder.glob("*.json")]) if path.is_file())
     return {path.name: path.read_bytes() for path in kept if not path.is_symlink() and path.stat().st_size}

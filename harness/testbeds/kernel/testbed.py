@@ -1,4 +1,4 @@
-"""Run a cell in a kernel with a virtual clock."""
+"""Run cells in the Linux kernel in virtual time."""
 
 import platform
 import sys
@@ -17,8 +17,12 @@ from rogue.harness.cell.transport import ParameterMistake, as_written
 from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends import support as ends
-from rogue.harness.testbeds.ends.limiter_classes import limiters_of, short_of
-from rogue.harness.testbeds.ends.roles import limited_flows, plan_roles
+from rogue.harness.testbeds.ends.roles import (
+    limited_flows,
+    limiters_of,
+    plan_roles,
+    short_of,
+)
 from rogue.harness.testbeds.ends.support import is_same_for_every_seed
 from rogue.harness.testbeds.ends.switch_ports import (
     check_marking,
@@ -26,7 +30,7 @@ from rogue.harness.testbeds.ends.switch_ports import (
     unsupported_fault,
     unsupported_marking,
 )
-from rogue.harness.testbeds.kernel.orders import orders_of
+from rogue.harness.testbeds.kernel.network import orders_of
 from rogue.harness.testbeds.kernel.outcome import result_of
 from rogue.virtual import prerequisites
 from rogue.virtual.errors import VirtualTestbedError
@@ -35,64 +39,8 @@ from rogue.virtual.kernel.build import cache_directory, obtain, present
 from rogue.workloads.records import FailureKind
 
 OFFERED: Final = (*TRANSPORTS, *KERNEL_TCPS)
-
 NIC: Final = "soft_roce"
 """The simulator's name for what the kernel has."""
-
-
-def unsupported(cell: Cell) -> str | None:
-    """Why a cell cannot run here, naming what could; None if it can."""
-    return (
-        _unsupported_transports(cell)
-        or _unsupported_network(cell)
-        or ends.simulators_traffic(cell)
-        or ends.too_fine(cell)
-        or unsupported_marking(cell)
-        or _short_of_limiters(cell)
-        or cell.idleness
-    )
-
-
-def check_parameters(group: Group) -> None:
-    """ParameterError names the first parameter that neither an agent nor a switch takes."""
-    ends.check_parameters(group)
-    check_marking(group)
-
-
-def _unsupported_transports(cell: Cell) -> str | None:
-    for group in cell.groups:
-        name = group.transport
-        if name.features or name.base not in OFFERED:
-            return f"the kernel testbed has no {name}; it has {', '.join(OFFERED)}"
-        if group.parameters.get("completions") == "polling":
-            return "what polls never ends where no time passes while it does: set completions to event"
-        if name.service == "tcp" and (key := _kernels_own(group)):
-            return f"{name} is Linux's own, which takes no {key}: leave it out"
-    return None
-
-
-def _kernels_own(group: Group) -> str | None:
-    """A parameter of a TCP, which a kernel has as it is; when switches mark is another thing."""
-    of_switches = (as_written(MARK_ABOVE),) if group.transport.wants_marks else ()
-    return next((key for key in group.parameters if key not in of_switches), None)
-
-
-def _short_of_limiters(cell: Cell) -> str | None:
-    limiters = limiters_of(cell.topology)
-    hosts = limited_flows(cell).items()
-    return next((reason for host, flows in hosts if (reason := short_of(host, flows, limiters))), None)
-
-
-def _unsupported_network(cell: Cell) -> str | None:
-    topology = cell.topology
-    if topology.nic not in (None, NIC):
-        return f"the kernel's card is {NIC}, no {topology.nic}: leave topology.nic out"
-    nodes = len(topology.host_names()) + len(topology.switch_names())
-    if len(list(topology.links())) != nodes - 1:
-        return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
-    return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)
-
-
 AGENT: Final = "rogue-agent.pyz"
 BUILD: Final = "rogue testbed kernel build"
 _CONDUCT: Final = f"""\
@@ -114,13 +62,66 @@ MEMORY_BYTES_MAX: Final = 4 * 2**20
 BASE_MIB: Final = 256
 """The kernel, its network and the conductor."""
 ROLE_MIB: Final = 16
-"""One end of a flow: its process takes about 9 MiB of its own, and its share of TCP's buffers."""
+"""One end of a flow: about 9 MiB of its process, and its share of TCP's buffers."""
 LIMIT_FACTOR: Final = 30.0
 """A kernel that takes this many times the expected time has hung."""
 
 
+def unsupported(cell: Cell) -> str | None:
+    """Return why a cell cannot run here, and what could; None if it can."""
+    return (
+        _unsupported_transports(cell)
+        or _unsupported_network(cell)
+        or ends.simulators_traffic(cell)
+        or ends.too_fine(cell)
+        or unsupported_marking(cell)
+        or _short_of_limiters(cell)
+        or cell.idleness
+    )
+
+
+def check_parameters(group: Group) -> None:
+    """Raise ParameterError for the first parameter that no agent and no switch takes."""
+    ends.check_parameters(group)
+    check_marking(group)
+
+
+def _unsupported_transports(cell: Cell) -> str | None:
+    for group in cell.groups:
+        name = group.transport
+        if name.features or name.base not in OFFERED:
+            return f"the kernel testbed has no {name}; it has {', '.join(OFFERED)}"
+        if group.parameters.get("completions") == "polling":
+            return "what polls never ends where no time passes while it does: set completions to event"
+        if name.service == "tcp" and (key := _kernels_own(group)):
+            return f"{name} is Linux's own, which takes no {key}: leave it out"
+    return None
+
+
+def _kernels_own(group: Group) -> str | None:
+    """Find a parameter of a TCP, which Linux does not take, except the marking threshold of switches."""
+    of_switches = (as_written(MARK_ABOVE),) if group.transport.wants_marks else ()
+    return next((key for key in group.parameters if key not in of_switches), None)
+
+
+def _short_of_limiters(cell: Cell) -> str | None:
+    limiters = limiters_of(cell.topology)
+    hosts = limited_flows(cell).items()
+    return next((reason for host, flows in hosts if (reason := short_of(host, flows, limiters))), None)
+
+
+def _unsupported_network(cell: Cell) -> str | None:
+    topology = cell.topology
+    if topology.nic not in (None, NIC):
+        return f"the kernel's card is {NIC}, no {topology.nic}: leave topology.nic out"
+    nodes = len(topology.host_names()) + len(topology.switch_names())
+    if len(list(topology.links())) != nodes - 1:
+        return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
+    return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)
+
+
 def memory_mib(flows: int) -> int:
-    """Memory of a kernel with two ends per flow; untouched pages cost nothing."""
+    """Return the memory of a kernel with two ends per flow; untouched pages cost nothing."""
     return BASE_MIB + 2 * flows * ROLE_MIB
 
 
@@ -133,7 +134,7 @@ class KernelTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Key in the registry."""
+        """Return the key in the registry."""
         return "kernel"
 
     def obstacles(self) -> list[str]:
@@ -146,19 +147,19 @@ class KernelTestbed(Testbed):
         return []
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Why the cell cannot run here."""
+        """Return why a cell cannot run here, and what could; None if it can."""
         return unsupported(cell)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
-        """Unless flows or sizes are drawn."""
+        """Return True unless flows or sizes are drawn."""
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """The first parameter that the agent does not take."""
+        """Return the first parameter that the agent does not take."""
         return first_mistake(cell.groups, cell.transport.parameters, check_parameters)
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """From the ends of flows, and the packets that links to receivers can carry in the traffic's time."""
+        """Estimate from the ends of flows, and the packets that links to receivers can carry."""
         topology = cell.topology
         rate_bps = sum(topology.host_rate_bps(host) for host in cell.receivers)
         packets = rate_bps / 8 / topology.mtu_bytes * cell.timing.traffic_ns / 1e9
@@ -166,7 +167,7 @@ class KernelTestbed(Testbed):
         return SETUP_SECONDS + roles * ROLE_SECONDS + packets * PACKET_SECONDS
 
     def _kernel_here(self) -> Kernel:
-        """The kernel that was found before the run; on another computer, such as a cluster's, its own.
+        """Return the kernel found before the run; on a cluster's computer, the one there.
 
         Building takes minutes of all processors, which no cell should: TestbedError says how to have it done.
         """
@@ -206,7 +207,6 @@ class KernelTestbed(Testbed):
 
 
 def _reached(folder: Path, cell: Cell) -> float:
-    """Fraction of the cell's time that has passed in the kernel."""
     try:
         reached_ns = int((folder / REACHED).read_text())
     except (OSError, ValueError):
@@ -215,7 +215,6 @@ def _reached(folder: Path, cell: Cell) -> float:
 
 
 def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:
-    """A kernel that did not come to its end."""
     kind = FailureKind.TIMEOUT if isinstance(error, KernelTimeoutError) else FailureKind.AGENT
     if isinstance(error, KernelPanicError):
         kind = FailureKind.NODE_LOST
@@ -224,5 +223,4 @@ def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:
 
 
 def _tell(text: str) -> None:
-    """Building takes minutes: say how far it is."""
     sys.stderr.write(f"{text}\n")

@@ -40,10 +40,7 @@ _TEXT: Final = "control.h"
 _ERROR: Final = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.M
 )
-_PLACE: Final = re.compile(rf"^(?:\./)?{re.escape(_TEXT)}:(\d+):", re.M)
-_REQUIRED: Final = re.compile(
-    rf"^(?:\./)?{re.escape(_TEXT)}:(\d+):(?:\d+:)? +(?:recursively )?required ", re.M
-)
+_PLACE: Final = re.compile(rf"^(?:\./)?{re.escape(_TEXT)}:(?P<line>\d+):", re.M)
 _UNDEFINED: Final = re.compile(
     rf"(?:(?:\b{re.escape(_TEXT)}|^{os.devnull}):(?P<line>\d+)|[\d)]): (?P<text>undefined reference to .*)$",
     re.M,
@@ -51,10 +48,6 @@ _UNDEFINED: Final = re.compile(
 _INCLUDE: Final = re.compile(
     r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b[ \t]*(?:\"|<(?:/|[^>\n]*\.\.)).*$", re.M
 )
-_SEARCHED: Final = frozenset(
-    ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "OBJC_INCLUDE_PATH", "LIBRARY_PATH")
-) | {"GCC_EXEC_PREFIX", "COMPILER_PATH"}
-"""Variables that add places for headers and libraries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +73,6 @@ class Compiler:
             done = _run([*self.words, *FLAGS, *words, *kept], directory)
         if done.returncode != 0:
             return Compiled(None, done.stderr, interface=header_of(text))
-        if not library.is_file():
-            return Compiled(None, f"{shlex.join(self.words)}, which wrote no library", is_text_at_fault=False)
         return Compiled(library, done.stderr)
 
 
@@ -93,33 +84,23 @@ class Compiled:
     """None if the text is no C++ or does not fit the interface."""
     said: str
     """Output of the compiler, or a sentence about it."""
-    is_text_at_fault: bool = True
     interface: str = "rogue/nic_control.h"
     """Header of ours that the text includes."""
 
     def problem(self, file: str, log: Path) -> Problem:
-        """The first error, with the line of the file that it is about, and where all of them are."""
-        if not self.is_text_at_fault:
-            return Problem(file, "", self.said, "a compiler of C++20 that works", "name another one in CXX")
+        """Return the first error with its line in the author's text, and the place of all errors."""
         error = _ERROR.search(self.said) or _UNDEFINED.search(self.said)
-        line = _line_of(error, self.said) if error else None
-        place = f"{file}:{line}" if line else file
+        found = error
+        if error and error.re is _ERROR and Path(error["file"]).name != _TEXT:
+            found = _PLACE.search(self.said)
+        place = f"{file}:{found['line']}" if found and found["line"] else file
         got = error["text"] if error else (self.said.strip().splitlines() or ["no words of the compiler"])[-1]
         expected = f"C++20 that compiles with {self.interface} alone"
         return Problem(place, "", got, expected, f"correct the line; {log} has all that the compiler said")
 
 
-def _line_of(error: re.Match[str], said: str) -> str | None:
-    """The line in the author's text of the error, else of its cause, else of its first note."""
-    if error.re is _UNDEFINED or Path(error["file"]).name == _TEXT:
-        return error["line"]
-    asked = [*_REQUIRED.finditer(said, 0, error.start())][-1:]
-    found = asked[0] if asked else _PLACE.search(said, error.end())
-    return found[1] if found else None
-
-
 def find_compiler(file: str) -> Compiler:
-    """The one that CXX names, or `c++`; ConfigError blames the file that needs it if there is none."""
+    """Return the compiler that CXX names, or `c++`; ConfigError blames the file that needs it."""
     named = os.environ.get("CXX", "").strip() or "c++"
     expected = "a compiler of C++20, which a control in C++ needs"
     try:
@@ -136,7 +117,7 @@ def find_compiler(file: str) -> Compiler:
 
 
 def interface_text() -> str:
-    """What the engine and what it loads share, all of it."""
+    """Return all text of the interface between the engine and plug-ins."""
     headers = sorted(_include().joinpath(_FOLDER).iterdir(), key=lambda header: header.name)
     return "".join(header.read_text(encoding="utf-8") for header in headers)
 
@@ -146,7 +127,7 @@ def _include() -> Traversable:
 
 
 def _absolute(program: str) -> str:
-    """Where a program is, for it is called in another directory; FileNotFoundError if it is nowhere."""
+    """Return the absolute path of a program; FileNotFoundError if there is none."""
     found = shutil.which(program)
     if found is None:
         raise FileNotFoundError(program)
@@ -154,10 +135,9 @@ def _absolute(program: str) -> str:
 
 
 def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
-    """With all that it starts in a group of its own, which ends when time is over."""
-    environment = {key: value for key, value in os.environ.items() if key not in _SEARCHED}
+    """Run a program in its own process group, which is killed at the time limit."""
     with subprocess.Popen(
-        command, cwd=directory, env={**environment, "LC_ALL": "C"}, process_group=0, encoding="utf-8",
+        command, cwd=directory, env={**os.environ, "LC_ALL": "C"}, process_group=0, encoding="utf-8",
         errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         try:
@@ -231,7 +211,7 @@ def _compile(compiler: Compiler, text: str, file: str, library: Path) -> None:
 
 
 def register_header(source: PluginSource) -> None:
-    """Compile, load and register a control; ConfigError names the wrong line, or what this computer lacks.
+    """Compile, load and register a control; ConfigError names the wrong line or the missing program.
 
     A loaded library stays until the process ends.
     """

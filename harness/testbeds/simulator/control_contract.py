@@ -25,7 +25,6 @@ from rogue.simulator import (
     NicControl,
     PriorityFlowControl,
     ReceiverControl,
-    ReceiverControlKind,
     Reliability,
     Simulation,
     SimulationError,
@@ -44,6 +43,22 @@ MTU_BYTES: Final = 1024
 HOPS: Final = 2
 NIC_SENDERS: Final = 3
 RUN_NS: Final = 3_000_000
+DELAY_PS: Final = 10**6
+SENDERS: Final = 6
+BASE_RTT_NS: Final = 20_000
+"""Longer than any of the network's."""
+TRANSFERS: Final = 4
+TRANSFER_BYTES: Final = 50_000
+FULL_ROUNDS: Final = 40
+"""Times of sending everything over the receiver's link within which everything must arrive."""
+LEAVES: Final = 2
+SPINES: Final = 3
+HOSTS_PER_LEAF: Final = 3
+BUFFER_BYTES: Final = 100_000
+RELIABILITIES: Final = ("uet", "irn", "reno")
+
+Trial = Callable[[dict[str, float], int, bool], Simulation]
+"""Runs a network with these values and this line rate, with or without a feature of its switches."""
 
 
 def nic_control_faults(name: str) -> list[str]:
@@ -72,7 +87,7 @@ def settings_to_try(parameters: Sequence[ControlParameter]) -> Iterator[tuple[di
         yield values, ", ".join(f"{key} = {value:g}" for key, value in values.items()) or "its defaults"
 
 
-def fault_of_two_runs(
+def _fault_of_two_runs(
     run: Callable[[], Simulation], fault_of_one: Callable[[Simulation], str | None]
 ) -> str | None:
     """Return what either run raises, that they differ, or what is wrong with the first."""
@@ -199,8 +214,7 @@ def _fault_now(told: _Told, keys: set[str]) -> str | None:
 
 
 def _faults_in_a_network(name: str) -> list[str]:
-    """Senders share a port of a switch that marks."""
-    fault = fault_of_two_runs(partial(_run_nics, name), partial(_stuck, False))
+    fault = _fault_of_two_runs(partial(_run_nics, name), _stuck)
     return [] if fault is None else [f"in a network of {NIC_SENDERS + 1} hosts: {fault}"]
 
 
@@ -217,68 +231,70 @@ def _run_nics(name: str) -> Simulation:
     )
     for index in range(NIC_SENDERS + 1):
         simulation.add_host(f"h{index}", IDEAL)
-        simulation.add_link(f"h{index}", "s0", rate_bps=LINE_RATES_BPS[0], delay_ps=10**6)
+        simulation.add_link(f"h{index}", "s0", rate_bps=LINE_RATES_BPS[0], delay_ps=DELAY_PS)
     for index in range(NIC_SENDERS):
-        queue_pair, _ = simulation.connect(
-            f"h{index}", f"h{NIC_SENDERS}", mtu_bytes=MTU_BYTES, retry_count=7, timeout_exponent=14,
-            control=NicControl(name),
-        )  # fmt: skip
-        for verb in range(20):
-            queue_pair.post_write(verb, 10**5, True)
-    simulation.run_until(RUN_NS)
+        _send(simulation, (f"h{index}", f"h{NIC_SENDERS}"), [10**5] * 20, NicControl(name))
+    return _finished(simulation, RUN_NS)
+
+
+def _send(
+    simulation: Simulation,
+    ends: tuple[str, str],
+    transfer_bytes: Sequence[int],
+    part: NicControl | Reliability,
+) -> None:
+    """Connect a source and a destination over a control or a loss recovery, and post transfers."""
+    queue_pair, _ = simulation.connect(
+        *ends, mtu_bytes=MTU_BYTES, retry_count=7,
+        timeout_exponent=14 if isinstance(part, NicControl) else 8,
+        control=part if isinstance(part, NicControl) else None,
+        reliability=part if isinstance(part, Reliability) else None,
+    )  # fmt: skip
+    for number, size_bytes in enumerate(transfer_bytes):
+        queue_pair.post_write(number, size_bytes, True)
+
+
+def _finished(simulation: Simulation, run_ns: int) -> Simulation:
+    simulation.run_until(run_ns)
     simulation.check_invariants()
     return simulation
 
 
-SENDERS: Final = 6
-DELAY_PS: Final = 10**6
-BASE_RTT_NS: Final = 20_000
-"""Longer than any of the network's."""
-TRANSFERS: Final = 4
-TRANSFER_BYTES: Final = 50_000
-FULL_ROUNDS: Final = 40
-"""Times of sending everything over the receiver's link within which all must have come."""
+def _stuck(simulation: Simulation) -> str | None:
+    if simulation.statistics()["verbs_done"] > 0:
+        return None
+    return f"nothing arrived within {RUN_NS // 10**6} ms, expected some transfers to end"
 
 
 def receiver_control_faults(name: str) -> list[str]:
-    """The faults that the first failing trial finds; after a fault the next may not end."""
+    """Return the faults of the first failing trial; after a fault the next may not end."""
     kind = RECEIVER_CONTROLS[name]
-    return unexplained(kind.parameters) or [*_first_receiver_fault(kind)]
+    return unexplained(kind.parameters) or _first_fault_in_networks(
+        kind.parameters, partial(_run_receivers, name), _unfinished, "trimming"
+    )
 
 
-def _first_receiver_fault(kind: ReceiverControlKind) -> Iterator[str]:
-    """With the defaults and each bound of each parameter, at slow and fast links, also with trimming."""
-    for values, stated in settings_to_try(kind.parameters):
-        for rate_bps, trims in product(LINE_RATES_BPS, (False, True)):
-            control = ReceiverControl(kind.name, values)
-            fault = fault_of_two_runs(
-                partial(_run_receivers, control, rate_bps, trims),
-                partial(_unfinished, rate_bps, bool(values)),
+def _first_fault_in_networks(
+    parameters: Sequence[ControlParameter],
+    run: Trial,
+    fault_with_defaults: Callable[[Simulation], str | None],
+    feature: str,
+) -> list[str]:
+    """Try the defaults and each bound of each parameter, on slow and fast links, also with a feature."""
+    for values, stated in settings_to_try(parameters):
+        for rate_bps, has_feature in product(LINE_RATES_BPS, (False, True)):
+            fault = _fault_of_two_runs(
+                partial(run, values, rate_bps, has_feature),
+                (lambda _simulation: None) if values else fault_with_defaults,
             )
             if fault is not None:
-                yield f"with {stated}, at {rate_bps} bit/s{', with trimming' if trims else ''}: {fault}"
-                return
+                return [f"with {stated}, at {rate_bps} bit/s{f', with {feature}' * has_feature}: {fault}"]
+    return []
 
 
-def _unfinished(line_rate_bps: int, is_stated: bool, simulation: Simulation) -> str | None:
-    """With its defaults everything must arrive."""
-    done, posted = simulation.statistics()["verbs_done"], SENDERS * TRANSFERS
-    if is_stated or done == posted:
-        return None
-    ms = _run_ns(line_rate_bps) / 1e6
-    return f"{done} of {posted} transfers ended within {ms:.3g} ms, expected all: somebody waits for credit"
-
-
-def _run_ns(line_rate_bps: int) -> int:
-    """Long enough for all that is sent, and for some timeouts."""
-    once_ns = SENDERS * TRANSFERS * TRANSFER_BYTES * 8 * 10**9 // line_rate_bps
-    return FULL_ROUNDS * once_ns + 10**7
-
-
-def _run_receivers(control: ReceiverControl, line_rate_bps: int, trims: bool) -> Simulation:
-    """Several senders of one host, whose packets are lost now and then."""
+def _run_receivers(name: str, values: dict[str, float], line_rate_bps: int, has_trimming: bool) -> Simulation:
     simulation = Simulation(seed=1)
-    trimming = Trimming(20_000) if trims else None
+    trimming = Trimming(20_000) if has_trimming else None
     simulation.add_switch("s0", buffer_bytes=200_000, alpha=8.0, trimming=trimming)
     for host in range(SENDERS + 1):
         simulation.add_host(f"h{host}", IDEAL)
@@ -291,30 +307,27 @@ def _run_receivers(control: ReceiverControl, line_rate_bps: int, trims: bool) ->
         "rto_ns": float(BASE_RTT_NS + 2 * full_ns),
         "nscc": 0.0,
     }
+    reliability = Reliability(WITH_CREDITS, numbers, 7, ReceiverControl(name, values))
     for host in range(1, SENDERS + 1):
-        queue_pair, _ = simulation.connect(
-            f"h{host}", "h0", mtu_bytes=MTU_BYTES, retry_count=7, timeout_exponent=8,
-            reliability=Reliability(WITH_CREDITS, numbers, 7, control),
-        )  # fmt: skip
-        for transfer in range(TRANSFERS):
-            queue_pair.post_write(transfer, TRANSFER_BYTES, True)
-    simulation.run_until(_run_ns(line_rate_bps))
-    simulation.check_invariants()
-    return simulation
+        _send(simulation, (f"h{host}", "h0"), [TRANSFER_BYTES] * TRANSFERS, reliability)
+    once_ns = SENDERS * TRANSFERS * TRANSFER_BYTES * 8 * 10**9 // line_rate_bps
+    return _finished(simulation, FULL_ROUNDS * once_ns + 10**7)
 
 
-LEAVES: Final = 2
-SPINES: Final = 3
-HOSTS_PER_LEAF: Final = 3
-BUFFER_BYTES: Final = 100_000
-RELIABILITIES: Final = ("uet", "irn", "reno")
+def _unfinished(simulation: Simulation) -> str | None:
+    done, posted = simulation.statistics()["verbs_done"], SENDERS * TRANSFERS
+    if done == posted:
+        return None
+    within = f"within {simulation.now_ns / 1e6:.3g} ms"
+    return f"{done} of {posted} transfers ended {within}, expected all: a sender waits for credit"
 
 
 def switch_control_faults(name: str) -> list[str]:
-    """The faults that the first failing trial finds; after a fault the next may not end."""
+    """Return the faults of the first failing trial; after a fault the next may not end."""
     kind = SWITCH_CONTROLS[name]
     found = [*unexplained(kind.parameters), *_useless(kind)]
-    return found or [*_first_switch_fault(kind)]
+    run = partial(_run_switches, name)
+    return found or _first_fault_in_networks(kind.parameters, run, _stuck, "pauses")
 
 
 def _useless(kind: SwitchControlKind) -> Iterator[str]:
@@ -324,28 +337,8 @@ def _useless(kind: SwitchControlKind) -> Iterator[str]:
         yield "it trims, and has no on_arrival, which alone may say so"
 
 
-def _first_switch_fault(kind: SwitchControlKind) -> Iterator[str]:
-    """With the defaults and each bound of each parameter, at slow and fast links, with and without pauses."""
-    for values, stated in settings_to_try(kind.parameters):
-        for rate_bps, has_pauses in product(LINE_RATES_BPS, (False, True)):
-            control = SwitchControl(kind.name, values)
-            fault = fault_of_two_runs(
-                partial(_run_switches, control, rate_bps, has_pauses), partial(_stuck, bool(values))
-            )
-            if fault is not None:
-                yield f"with {stated}, at {rate_bps} bit/s{', with pauses' if has_pauses else ''}: {fault}"
-                return
-
-
-def _stuck(is_stated: bool, simulation: Simulation) -> str | None:
-    """With its defaults something must arrive."""
-    if is_stated or simulation.statistics()["verbs_done"] > 0:
-        return None
-    return f"nothing arrived within {RUN_NS // 10**6} ms, expected some transfers to end"
-
-
-def _run_switches(control: SwitchControl, line_rate_bps: int, has_pauses: bool) -> Simulation:
-    """Two leaves, three spines: an incast over two hops, of transports that trim, repair, or know no ECN."""
+def _run_switches(name: str, values: dict[str, float], line_rate_bps: int, has_pauses: bool) -> Simulation:
+    """Run an incast over two leaves and three spines with transports that trim, repair, or ignore ECN."""
     simulation = Simulation(seed=1)
     pauses = PriorityFlowControl(mtu_bytes=MTU_BYTES) if has_pauses else None
     switches = [f"leaf{index}" for index in range(LEAVES)] + [f"spine{index}" for index in range(SPINES)]
@@ -355,25 +348,18 @@ def _run_switches(control: SwitchControl, line_rate_bps: int, has_pauses: bool) 
             buffer_bytes=BUFFER_BYTES * (10 if has_pauses else 1),
             alpha=1.0,
             flow_control=pauses,
-            controls=[control],
+            controls=[SwitchControl(name, values)],
         )
     hosts = [(f"h{leaf}_{index}", leaf) for leaf in range(LEAVES) for index in range(HOSTS_PER_LEAF)]
     for host, leaf in hosts:
         simulation.add_host(host, IDEAL)
-        simulation.add_link(host, f"leaf{leaf}", rate_bps=line_rate_bps, delay_ps=10**6)
+        simulation.add_link(host, f"leaf{leaf}", rate_bps=line_rate_bps, delay_ps=DELAY_PS)
     for leaf in range(LEAVES):
         for spine in range(SPINES):
             simulation.add_link(
-                f"leaf{leaf}", f"spine{spine}", rate_bps=line_rate_bps // SPINES, delay_ps=10**6
+                f"leaf{leaf}", f"spine{spine}", rate_bps=line_rate_bps // SPINES, delay_ps=DELAY_PS
             )
     receiver = hosts[-1][0]
     for (host, _), reliability in zip(hosts[:-1], cycle(RELIABILITIES), strict=False):
-        queue_pair, _ = simulation.connect(
-            host, receiver, mtu_bytes=MTU_BYTES, retry_count=7, timeout_exponent=8,
-            reliability=Reliability(reliability),
-        )  # fmt: skip
-        for verb in range(20):
-            queue_pair.post_write(verb, 10**4, True)
-    simulation.run_until(RUN_NS)
-    simulation.check_invariants()
-    return simulation
+        _send(simulation, (host, receiver), [10**4] * 20, Reliability(reliability))
+    return _finished(simulation, RUN_NS)

@@ -30,7 +30,7 @@ DATAGRAM_MTU_BYTES: Final = 1024
 
 
 def cell_transports(cell: Cell) -> list[TransportName]:
-    """Every transport that carries a group of the cell."""
+    """Return every transport that carries a group of the cell."""
     return sorted({group.transport for group in cell.groups}, key=str)
 
 
@@ -45,7 +45,7 @@ def unsupported_feature(cell: Cell) -> str | None:
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:
-    """Why the priorities of the groups cannot be told apart as they need it; None if they can."""
+    """Return why the priorities of the groups cannot be separated; None if they can."""
     asked = cell.network
     if asked.contradiction:
         return asked.contradiction
@@ -68,7 +68,7 @@ def _chooses_nothing(cell: Cell) -> str | None:
 def _scales_nothing(cell: Cell) -> str | None:
     """Return why thresholds that follow rates would change no cell; None if they would, or are not requested.
 
-    A transport that uses no marks may stand beside one that does.
+    A transport that uses no marks is allowed beside one that does.
     """
     if cell.topology.thresholds == "bytes" or cell.topology.trim_above_bytes is not None:
         return None
@@ -86,7 +86,7 @@ def _asks_for_marks(name: TransportName) -> bool:
 
 
 def _unacknowledged_reads(cell: Cell) -> str | None:
-    """READs are not acknowledged, so that controls that learn from acknowledgements never act on them."""
+    """Refuse controls that learn from acknowledgements for READs, which have none."""
     for group in cell.groups:
         control = group.transport.control
         learns = control is not None and CONTROLS[control].wants_acknowledgements
@@ -115,20 +115,20 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
 
 
 def marking(cell: Cell) -> dict[int, Marking]:
-    """When switches mark packets, by priority; empty if no transport reacts to marks, or a plug-in judges."""
+    """Return the marking of switches by priority; empty if no transport needs it, or a plug-in judges."""
     if judge_of(cell) is not None:
         return {}
     return {priority: Marking(**asdict(curve)) for priority, curve in cell.network.curves.items()}
 
 
 def trimming(switch: Switch, *, by_coin: bool) -> Trimming | None:
-    """When a switch cuts payloads off, and whose, if it does."""
+    """Return the trimming of a switch."""
     above_bytes = switch.trim_above_bytes
     return None if above_bytes is None else Trimming(above_bytes, by_coin=by_coin)
 
 
 def thresholds_at_bps(cell: Cell) -> int | None:
-    """The rate of a port that trims and marks as stated; None if all ports do."""
+    """Return the rate of ports that trim and mark at the stated thresholds; None if all ports do."""
     return cell.topology.host_rate_max_bps if cell.topology.thresholds == "rate" else None
 
 
@@ -138,13 +138,13 @@ def has_telemetry(cell: Cell) -> bool:
 
 
 def framing(cell: Cell) -> Framing:
-    """The topology's frames, if need be with room for telemetry."""
+    """Return the topology's frames, with room for telemetry if a transport needs it."""
     usual = FRAMINGS[cell.topology.framing]
     return with_telemetry(usual) if has_telemetry(cell) else usual
 
 
 def feature_facts(cell: Cell) -> dict[str, Fact]:
-    """The parameters of flow control and marking; nothing without them."""
+    """Return the parameters of flow control and marking; empty without them."""
     facts: dict[str, Fact] = {}
     control, rules = flow_control(cell), marking(cell)
     is_input_queued = cell.topology.switch == "voq"
@@ -184,17 +184,17 @@ _OF_MARKING = (as_written(MARK_ABOVE), *(as_written(each.name) for each in CURVE
 
 
 def switch_controls(cell: Cell) -> tuple[SwitchControl, ...]:
-    """All that each switch of a cell has."""
+    """Return the plug-ins of each switch of a cell."""
     return tuple(SwitchControl(each.name, each.values) for each in cell.topology.switch_controls)
 
 
 def judge_of(cell: Cell) -> str | None:
-    """The one that judges packets in the place of switches' own marking, if there is one."""
+    """Return the plug-in that replaces the switches' own marking; None if there is none."""
     return next((each.name for each in cell.topology.switch_controls if each.entry.judges), None)
 
 
 def unsupported_switch_control(cell: Cell) -> str | None:
-    """Why a cell's transports cannot have such switches; None if they can."""
+    """Return why a cell's transports cannot have such switches; None if they can."""
     chooser = next((each.name for each in cell.topology.switch_controls if each.entry.chooses), None)
     for group in cell.groups:
         stated = [key for key in _OF_MARKING if key in group.parameters]
@@ -216,15 +216,20 @@ def _one_way(transport: TransportName) -> str | None:
     return next((reason for reason in reasons if reason is not None), None)
 
 
-def switch_control_facts(cell: Cell) -> dict[str, Fact]:
-    """Return each part of switches, with all its parameters."""
+def control_facts(cell: Cell) -> dict[str, Fact]:
+    """Return the plug-ins of switches and receivers, with all their parameters."""
+    receivers = (receiver_control(group) for group in cell.groups)
+    named: list[tuple[str, ReceiverControl | SwitchControl]] = [
+        *((f"receiver_control_{each.name}", each) for each in receivers if each is not None),
+        *((f"switch_control_{each.name}", each) for each in switch_controls(cell)),
+    ]
     return {
-        f"switch_control_{control.name}": ", ".join(
+        fact: ", ".join(
             f"{each.name} {control.parameters.get(each.name, each.value):.15g}"
             for each in control.kind.parameters
         )
         or "without parameters"
-        for control in switch_controls(cell)
+        for fact, control in named
     }
 
 
@@ -246,7 +251,7 @@ def receiver_control(group: FlowGroup) -> ReceiverControl | None:
 
 
 def unsupported_receiver_control(cell: Cell) -> str | None:
-    """Why a cell's transports cannot share its hosts; None if they can."""
+    """Return why a cell's transports cannot share its hosts; None if they can."""
     granting = [group for group in cell.groups if group.transport.has_credits]
     controls = [receiver_control(group) for group in granting]
     for group, control in zip(granting, controls, strict=True):
@@ -257,17 +262,3 @@ def unsupported_receiver_control(cell: Cell) -> str | None:
                 "and a host grants in one way: give both the same, with the same parameters"
             )
     return None
-
-
-def receiver_control_facts(cell: Cell) -> dict[str, Fact]:
-    """Return each control of receivers, with all its parameters."""
-    controls = (receiver_control(group) for group in cell.groups)
-    return {
-        f"receiver_control_{control.name}": ", ".join(
-            f"{each.name} {control.parameters.get(each.name, each.value):.15g}"
-            for each in control.kind.parameters
-        )
-        or "without parameters"
-        for control in controls
-        if control is not None
-    }

@@ -27,10 +27,8 @@ from rogue.workloads.topologies import Topology
 
 Pair = tuple[QueuePair, QueuePair]
 """Both ends of a TCP connection."""
-
-
 WRITE_BYTES: Final = 1 << 20
-"""An estimate of what host software hands to the socket at once; it costs next to nothing here."""
+"""Bytes that host software writes to a socket at once, estimated; it costs next to nothing here."""
 
 
 class TcpFlow:
@@ -58,16 +56,16 @@ class TcpFlow:
 
     @property
     def transfers(self) -> list[TransferRecord]:
-        """All transfers started so far, in order."""
+        """Return all transfers started so far, in order."""
         return self._application.records
 
     @property
     def retransmitted_bytes(self) -> int:
-        """Bytes that TCP has sent again so far."""
+        """Return bytes that TCP has sent again so far."""
         return self._end.retransmitted_bytes
 
     def start(self) -> None:
-        """Begin when the schedule says."""
+        """Start with the schedule."""
         self._await_next()
 
     def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
@@ -115,28 +113,6 @@ class TcpFlow:
         self.failures.append((HostNs(now_ns), self._end.qp_num, f"the connection is in state {state}"))
 
 
-def connect_tcp(  # noqa: PLR0913 - a connection has that many properties, all named
-    simulation: Simulation,
-    source: str,
-    destination: str,
-    settings: TcpSettings,
-    *,
-    priority: int,
-    path_seed: int,
-) -> tuple[QueuePair, QueuePair]:
-    """Open a connection; data goes from the source to the destination."""
-    return simulation.connect(
-        source,
-        destination,
-        mtu_bytes=settings.segment_bytes,
-        retry_count=0,
-        timeout_exponent=0,
-        priority=priority,
-        path_seed=path_seed,
-        reliability=Reliability(settings.transport, settings.parameters),
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningFlow(PlannedFlow):
     """A flow and what drives it."""
@@ -154,7 +130,7 @@ class RunningFlow(PlannedFlow):
 
     @property
     def transfers(self) -> list[TransferRecord]:
-        """All started so far, in order, each with what it waited for."""
+        """Return all transfers started so far in order, each with what it waited for."""
         if self.order is not None:
             for record in self.agent.transfers:
                 waited_for = self.order.waited_for(self.flow, record.transfer_id)
@@ -165,12 +141,12 @@ class RunningFlow(PlannedFlow):
 
     @property
     def carriages(self) -> Sequence[QueuePairProgress]:
-        """Which queue pairs carried it, in turns; none where one alone did, as always with TCP."""
+        """Return the queue pairs that carried it in turn; empty if one did, as always with TCP."""
         return self.agent.carriages if isinstance(self.agent, SimulatedFlow) else ()
 
     @property
     def is_done(self) -> bool:
-        """Every transfer has ended, or the connection is lost and nothing more will start."""
+        """Return True if every transfer has ended, or the connection is lost and no more will start."""
         transfers = self.agent.transfers
         if not transfers or any(transfer.status == "unfinished" for transfer in reversed(transfers)):
             return False
@@ -178,7 +154,7 @@ class RunningFlow(PlannedFlow):
 
 
 def shared_limiters(simulation: Simulation, topology: Topology) -> dict[str, NicLimiters]:
-    """The limiters of each host whose NIC may have fewer of them than queue pairs."""
+    """Return the limiters of each host whose NIC may have fewer of them than queue pairs."""
     limiters = {host: profile_of(topology, host).limiters for host in topology.host_names()}
     keeps_one = topology.nic_limiters is not None
     return {
@@ -214,13 +190,15 @@ def connect_flow(fabric: GroupFabric, planned: PlannedFlow) -> SimulatedPath | P
     flow, settings = planned.flow, planned.settings
     path_seed = source_port(fabric.cell.seed, planned.flow_id)
     if isinstance(settings, TcpSettings):
-        ends = connect_tcp(
-            fabric.simulation,
+        ends = fabric.simulation.connect(
             flow.source,
             flow.destination,
-            settings,
+            mtu_bytes=settings.segment_bytes,
+            retry_count=0,
+            timeout_exponent=0,
             priority=planned.carrier.priority,
             path_seed=path_seed,
+            reliability=Reliability(settings.transport, settings.parameters),
         )
         for host, end in zip((flow.source, flow.destination), ends, strict=True):
             if host in fabric.limiters:
@@ -278,7 +256,6 @@ def _agent(
     path: SimulatedPath,
     listeners: tuple[OnTransfer | None, OnTransfer | None],
 ) -> SimulatedFlow:
-    """Return the agent at the initiating end."""
     settings, cell = planned.settings, fabric.cell
     assert isinstance(settings, TransportSettings)
     flow, topology = planned.flow, cell.topology
@@ -304,7 +281,7 @@ def _link_facts(topology: Topology, host: str) -> LinkFacts:
 
 @lru_cache(maxsize=64)
 def _shared_facts(line_rate_bps: int, mtu_bytes: int, framing: str, rate_step_bps: int) -> LinkFacts:
-    """Facts of alike ports, made once: a million connections refer to them."""
+    """Make the facts of equal ports once, because a million connections refer to them."""
     return LinkFacts(line_rate_bps, mtu_bytes, framing, rate_step_bps)
 
 

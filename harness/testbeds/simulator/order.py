@@ -22,18 +22,18 @@ OnTransfer = Callable[[int, HostNs], None]
 
 
 class Agent(Protocol):
-    """What moves a flow's transfers."""
+    """The part of an agent that moves a flow's transfers."""
 
     def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
         """Let a transfer start that was held; say whether it ever can."""
 
 
 def _nobody_waits(_transfer_id: int, _now: HostNs) -> None:
-    """Its arrival is written down, and lets nothing start."""
+    """Record an arrival that starts no transfer."""
 
 
 class Joins:
-    """What transfers of a program wait for: how much of it is missing, and what came last.
+    """Causes that the transfers of a program wait for: the number missing, and the last one.
 
     There may be millions, so that all of it is numbers: of transfers, of joins and of their causes.
     """
@@ -53,7 +53,7 @@ class Joins:
         self._happened = bytearray(len(program.joins))
 
     def on_cause(self, transfer: int, moment: int, now_ns: int) -> list[int]:
-        """Note that a moment of a transfer has come, once; return the transfers that this frees, in order."""
+        """Record that a moment of a transfer has come; return the transfers that this frees, in order."""
         happened = self._happened[transfer]
         if happened >> moment & 1:
             return []
@@ -75,17 +75,17 @@ class Joins:
         return self._waiting[self._waiting_firsts[join] : self._waiting_firsts[join + 1]]
 
     def is_awaited(self, transfer: int, moment: int) -> bool:
-        """Whether any transfer waits for a moment that has not come."""
+        """Return True if any transfer waits for a moment that has not come."""
         rows = range(self._cause_firsts[transfer], self._cause_firsts[transfer + 1])
         is_waited_for = any(self._moments[self._by_cause[row]] == moment for row in rows)
         return is_waited_for and not self._happened[transfer] >> moment & 1
 
     def not_before_ns(self, join: int) -> int:
-        """The instant at which the pauses after the causes of a join end."""
+        """Return the instant at which the pauses after the causes of a join end."""
         return self._not_before_ns[join]
 
     def last(self, join: int) -> int:
-        """The cause whose pause ended last so far, or `NOTHING`."""
+        """Return the cause whose pause ended last so far, or `NOTHING`."""
         return self._last[join]
 
 
@@ -93,7 +93,7 @@ class Order:
     """The order of transfers in one group of traffic.
 
     A transfer that failed has ended, and stands for one that arrived. What was to go over a connection that
-    is lost has ended as soon as nothing keeps it back, so that those after it go on.
+    is lost has ended as soon as nothing keeps it back, so that later ones continue.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Order:
         self._begin()
 
     def _begin(self) -> None:
-        """Transfers that wait for nothing may start by the clock, and others wait for that."""
+        """Start transfers that wait for nothing by the clock, unless others wait for that."""
         program = self._program
         awaited = np.unique(program.causes[program.moments == START])
         for transfer in awaited[awaited != NOTHING].tolist():
@@ -128,7 +128,7 @@ class Order:
             self._agents[self._number_of[flow.ends]] = agent
 
     def listeners(self, flow: Flow) -> tuple[OnTransfer | None, OnTransfer | None]:
-        """The functions to call when a transfer ends and arrives; None where nobody wants to know."""
+        """Return the functions to call when a transfer ends and arrives; None if none is needed."""
         if not self._waits:
             return None, _nobody_waits if self.wants_arrivals else None
         before = self._firsts[self._number_of[flow.ends]] - 1
@@ -136,7 +136,7 @@ class Order:
         return partial(self._on_end, before), on_arrival
 
     def waited_for(self, flow: Flow, transfer_id: int) -> tuple[str, int] | None:
-        """Flow and number (from 1) of the last that a transfer waited for, once that has come."""
+        """Return flow and number (from 1) of the last that a transfer waited for, once that has come."""
         if not self._waits or not flow.arrivals:
             return None
         join = self._join_of[self._firsts[self._number_of[flow.ends]] + transfer_id - 1]

@@ -1,4 +1,4 @@
-"""Packets of a cell: which ones are recorded, and whose they are."""
+"""Record packets in the engine, and read the table of packets."""
 
 from collections.abc import Iterable, Sequence
 
@@ -29,14 +29,13 @@ def start_recording(cell: Cell, simulation: Simulation, running: Sequence[Runnin
 
 
 def _ports(topology: Topology, named: Iterable[str]) -> list[str]:
-    """Ports, and all that lead to or away from a node."""
     known = topology.ports()
     found = [port for name in named for port in known if name in (port, *port.split("->"))]
     return list(dict.fromkeys(found))
 
 
 def never_recorded(cell: Cell) -> str | None:
-    """Why packets cannot be recorded as asked: no such flow, or hosts that take no part. None if they can."""
+    """Return why the requested packets would never be recorded; None if they can be."""
     asked = cell.experiment.asked("packets")
     return (
         None if asked is None else _unknown_flow(cell, asked.flows or []) or _silent(cell, asked.ports or [])
@@ -54,7 +53,6 @@ def _unknown_flow(cell: Cell, flow_ids: Sequence[str]) -> str | None:
 
 
 def _silent(cell: Cell, ports: Sequence[str]) -> str | None:
-    """A host that is named and neither sends nor receives; whom a flooding reaches, only the run tells."""
     if not ports or any(isinstance(fault, ForwardingFault) for fault in cell.experiment.faults):
         return None
     flows = [flow for group in cell.groups for flow in group.flows]
@@ -70,7 +68,7 @@ def _silent(cell: Cell, ports: Sequence[str]) -> str | None:
 
 
 def packets_table(simulation: Simulation, running: Sequence[RunningFlow]) -> Columns:
-    """The packets that were recorded, each with its flow."""
+    """Return the recorded packets, each with its flow."""
     table = simulation.packet_table()
     flows = {number: flow.flow_id for flow in running for number in flow.all_qp_nums}
     numbers = np.where(table["qp_num"] == None, 0, table["qp_num"]).astype(np.int64)  # noqa: E711
@@ -80,7 +78,7 @@ def packets_table(simulation: Simulation, running: Sequence[RunningFlow]) -> Col
 
 
 def packet_facts(cell: Cell, simulation: Simulation) -> dict[str, Fact]:
-    """How many packets came too late for the table, if any did."""
+    """Return how many packets the table has no room for, if any."""
     if cell.experiment.asked("packets") is None or not simulation.packets_missed:
         return {}
     return {"packets_missed": simulation.packets_missed}

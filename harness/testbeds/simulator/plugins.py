@@ -66,7 +66,7 @@ def register_nic_control(
 
 
 def register_compiled_control(control: CompiledKind) -> None:
-    """The same for one that was compiled."""
+    """Register a compiled control of NICs as a feature of transports."""
     kind = ControlKind(
         control.name,
         f"{printable(control.meaning).rstrip('.')} ({COMPILED})",
@@ -111,7 +111,6 @@ def register_receiver_control(control: ReceiverKind) -> None:
 
 
 def _written(parameters: Sequence[ControlParameter]) -> tuple[SwitchControlParameter, ...]:
-    """The same, as experiments write them."""
     return tuple(
         SwitchControlParameter(each.name, each.value, each.minimum, each.maximum, each.meaning)
         for each in parameters
@@ -140,7 +139,7 @@ def _add(kind: ControlKind, control: type[PrototypeControl] | CompiledKind, made
 
 
 def _check_parameters(name: str, parameters: Sequence[ControlParameter]) -> None:
-    """ValueError for a name that cannot be, or a value out of bounds."""
+    """Raise ValueError for an impossible name, or a value out of bounds."""
     seen = set(RESERVED)
     for each in parameters:
         if not each.name.strip() or each.name in seen:
@@ -153,7 +152,7 @@ def _check_parameters(name: str, parameters: Sequence[ControlParameter]) -> None
 
 
 def _check_keys(name: str, parameters: Sequence[ControlParameter], taken: Sequence[str] = ()) -> None:
-    """ValueError for two parameters that an experiment would call the same, without their units."""
+    """Raise ValueError for two parameters with one key, as keys have no units."""
     seen = {*RESERVED, *taken}
     for each in parameters:
         key = as_written(each.name)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import product
 from typing import Final
 
 from rogue.agent.core.settings import TransportSettings
@@ -12,7 +11,6 @@ from rogue.harness.cell.demand import Demand, FlowGroup, Group, PlannedFlow
 from rogue.harness.cell.group_settings import OPTIONS
 from rogue.harness.cell.timing import switch_ports
 from rogue.harness.experiment.choices import MeasureKind
-from rogue.harness.testbeds.simulator.faults import arrange_faults, is_misrouted, unsupported_fault
 from rogue.harness.testbeds.simulator.features import (
     flow_control,
     framing,
@@ -21,7 +19,13 @@ from rogue.harness.testbeds.simulator.features import (
     unsupported_switch_control,
 )
 from rogue.harness.testbeds.simulator.flows import GroupFabric, connect_flow
-from rogue.harness.testbeds.simulator.network import PICOSECONDS, build_links
+from rogue.harness.testbeds.simulator.network import (
+    PICOSECONDS,
+    arrange_faults,
+    build_links,
+    is_misrouted,
+    unsupported_fault,
+)
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.harness.testbeds.simulator.packets import never_recorded
 from rogue.simulator import PROFILES, ControlError, PriorityFlowControl, SimulationError
@@ -32,7 +36,7 @@ from rogue.workloads.units import SIZE
 
 
 def missing_buffer(cell: Cell) -> str | None:
-    """The first switch whose buffer is too small, with the size that suffices; None if all suffice."""
+    """Return the first switch whose buffer is too small, with the size that suffices; None if all suffice."""
     control = flow_control(cell)
     if control is None:
         return None
@@ -54,7 +58,6 @@ def missing_buffer(cell: Cell) -> str | None:
 
 
 def _rooms_bytes(cell: Cell, control: PriorityFlowControl) -> dict[str, list[int]]:
-    """By switch what each of its links needs; links that are alike need the same."""
     frames, priorities = framing(cell), len(control.priorities)
 
     @cache
@@ -71,14 +74,13 @@ def _rooms_bytes(cell: Cell, control: PriorityFlowControl) -> dict[str, list[int
 
 
 def _headroom(switch: Switch, rooms_bytes: Sequence[int]) -> tuple[int, str]:
-    """What is set aside from the buffer, or from each of the buffers, and for what."""
     if switch.kind == "voq":
         return max(rooms_bytes), "a link"
     return sum(rooms_bytes), f"its {len(rooms_bytes)} links"
 
 
 def missing_limiters(cell: Cell) -> str | None:
-    """The first NIC with too few limiters, as a reason; None if every NIC has enough.
+    """Return the first NIC with too few limiters, as a reason; None if every NIC has enough.
 
     Each queue pair that responds to READs of an agent with rates keeps a limiter. One more serves all queue
     pairs without rates, and at least one serves those that take turns.
@@ -111,7 +113,6 @@ def missing_limiters(cell: Cell) -> str | None:
 
 
 def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
-    """Yield every flow of the traffic that an agent drives, with the agent's settings."""
     for group in cell.groups:
         if group.settings.tcp is None:
             for flow in group.flows:
@@ -119,15 +120,11 @@ def _flows(cell: Cell) -> Iterator[tuple[Flow, TransportSettings]]:
 
 
 DRAWN_FEW: Final = 1000
-"""Of more drawn transfers there are some of every kind, whatever the seed: in a network that is too large to
-look at every pair of its hosts."""
-COMPARED_PAIRS_MAX: Final = 4096
-OF_A_KIND: Final = 30
-"""With this many expected, the chance that a seed draws none is e^-30."""
+"""From this many drawn transfers on, a seed leaves out no kind of transfer."""
 
 
 def unbuildable(cell: Cell) -> str | None:
-    """What of the network the engine refuses, in its words; None if nothing."""
+    """Return what the engine refuses of the network, in its words; None if nothing."""
     try:
         simulation = build_links(cell)
         for group, flows in _different(cell):
@@ -143,27 +140,16 @@ def unbuildable(cell: Cell) -> str | None:
 
 
 def is_same_for_every_seed(cell: Cell) -> bool:
-    """Whether the engine refuses all repetitions or none.
+    """Return True if the engine refuses all repetitions or none.
 
-    Not where what a hash chooses decides which way packets go, nor where so little is drawn that another
-    seed may leave out a kind of transfer or have the first one of it.
+    False where a hash decides which paths packets take, or where so few transfers are drawn that another
+    seed may leave out a kind of them.
     """
     placement = cell.experiment.placement
     drawn = [group.workload for group in cell.experiment.groups if group.workload.is_drawn]
     return not is_misrouted(cell) and all(
-        workload.scheduled_transfers(placement) >= _enough(cell.topology, *workload.drawn_ends(placement))
-        for workload in drawn
+        workload.scheduled_transfers(placement) >= DRAWN_FEW for workload in drawn
     )
-
-
-@lru_cache(maxsize=8)
-def _enough(topology: Topology, sources: tuple[str, ...], destinations: tuple[str, ...]) -> float:
-    """How many transfers have every shape of path among them, whatever the seed."""
-    if len(sources) * len(destinations) > COMPARED_PAIRS_MAX:
-        return DRAWN_FEW
-    pairs = (ends for ends in product(sources, destinations) if ends[0] != ends[1])
-    kinds = Counter(topology.path_shape(*ends) for ends in pairs)
-    return OF_A_KIND * kinds.total() / min(kinds.values(), default=1)
 
 
 def _different(cell: Cell) -> Iterator[tuple[FlowGroup, Sequence[Flow]]]:
@@ -205,7 +191,7 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
 
 
 def unsupported(cell: Cell) -> str | None:
-    """Why the simulator cannot run a cell, naming what it has; None if it can."""
+    """Return why the simulator cannot run a cell, naming what it has; None if it can."""
     if reason := unsupported_feature(cell) or _option_for_nodes(cell):
         return reason
     checks: Iterable[Callable[[Cell], str | None]] = (
@@ -292,7 +278,6 @@ def _too_large(flows: Sequence[Flow]) -> str | None:
 
 
 def _too_many_samples(cell: Cell) -> str | None:
-    """A sampler that would fill the memory before the first result."""
     experiment, timing, probe = cell.experiment, cell.timing, cell.experiment.probe
     flows = sum(len(group.flows) for group in cell.groups)
     wanted = {
@@ -319,5 +304,5 @@ def _too_many_samples(cell: Cell) -> str | None:
 
 
 def not_measured(cell: Cell) -> dict[str, str]:
-    """Measures that a cell asks for and will not get, with the reason."""
+    """Return measures that a cell asks for and will not get, with the reason."""
     return {measure: reason for measure, reason in NOT_MEASURED.items() if cell.experiment.measures(measure)}

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rogue.agent.core.actions import RttSample
+from rogue.agent.drivers.simulated import QueuePairProgress
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.testbeds.base import Columns
-from rogue.harness.testbeds.simulator.delivered import ResentBytes, delivered_by_flows
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import PICOSECONDS, SimulatedNetwork, control_table
 from rogue.harness.testbeds.simulator.packets import packets_table
@@ -19,16 +19,30 @@ from rogue.harness.testbeds.transfer_tables import Transfers, events_table, flow
 from rogue.workloads.records import ColumnType, EventRow, RttRow, columns_of_rows
 
 NicColumns = Mapping[str, NDArray[Any]]
+Integers = NDArray[np.int64]
+Array = NDArray[Any]
+
+_TYPES: Mapping[tuple[ColumnType, bool], type] = {
+    ("int64", False): np.int64,
+    ("int64", True): np.float64,
+    ("float64", False): np.float64,
+    ("float64", True): np.float64,
+    ("bool", False): np.bool_,
+}
+"""By type and whether nulls are among the values; the others are objects."""
+_SAMPLE_TYPES = {
+    column.name: _TYPES.get((column.type, column.nullable), np.object_) for column in columns_of_rows(RttRow)
+}
 
 
 def queues_of_switches(cell: Cell, queues: NicColumns) -> NicColumns:
-    """The table of queues without those of NICs."""
+    """Return the table of queues without those of NICs."""
     nics = _nics(cell)
     return _kept(queues, "node", lambda node: node not in nics) if nics else queues
 
 
 def pauses_of_links(cell: Cell, pauses: NicColumns) -> NicColumns:
-    """The table of pauses without those between a host and the ports of its own NIC."""
+    """Return the table of pauses without those between a host and its NIC."""
     nics = _nics(cell)
     if not nics:
         return pauses
@@ -47,24 +61,47 @@ def _kept(table: NicColumns, column: str, keeps: Callable[[str], bool]) -> NicCo
     return {name: values[is_kept] for name, values in table.items()}
 
 
-Integers = NDArray[np.int64]
-Array = NDArray[Any]
+class ResentBytes:
+    """Payload that NIC and software sent again, per flow, at the instants at which it was read."""
 
-_TYPES: Mapping[tuple[ColumnType, bool], type] = {
-    ("int64", False): np.int64,
-    ("int64", True): np.float64,
-    ("float64", False): np.float64,
-    ("float64", True): np.float64,
-    ("bool", False): np.bool_,
-}
-"""By type and whether nulls are among the values; the others are objects."""
-_SAMPLE_TYPES = {
-    column.name: _TYPES.get((column.type, column.nullable), np.object_) for column in columns_of_rows(RttRow)
-}
+    def __init__(self, network: SimulatedNetwork, *, is_wanted: bool = True) -> None:
+        self._network = network
+        self._is_wanted = is_wanted
+        self._t_ns = [0]
+        self._places = [0]
+        """Which of the totals was read at each instant: one that changed nothing is not kept again."""
+        self._totals = [np.zeros(len(network.flows), np.int64)]
+
+    def read(self) -> None:
+        """Read every flow's counter now, if the cell measures it."""
+        if not self._is_wanted:
+            return
+        flows = self._network.flows
+        totals = np.fromiter((flow.agent.retransmitted_bytes for flow in flows), np.int64, len(flows))
+        if not np.array_equal(totals, self._totals[-1]):
+            self._totals.append(totals)
+        self._t_ns.append(self._network.simulation.now_ns)
+        self._places.append(len(self._totals) - 1)
+
+    def within(self, flow: Integers, starts_ns: Integers, ends_ns: Integers) -> NDArray[np.float64]:
+        """Return bytes sent again in each interval by a flow, by its number in the network.
+
+        NaN where the counter was not read at both ends of an interval.
+        """
+        totals = np.array(self._totals, np.float64)
+        starts, ends = self._read_at(starts_ns), self._read_at(ends_ns)
+        places = np.array(self._places)
+        resent = totals[places[ends], flow] - totals[places[starts], flow]
+        return np.where((starts >= 0) & (ends >= 0), resent, np.nan)
+
+    def _read_at(self, t_ns: Integers) -> NDArray[np.intp]:
+        """Return the number of the last reading at an instant; -1 if there is none."""
+        place = np.searchsorted(self._t_ns, t_ns, side="right") - 1
+        return np.where(np.array(self._t_ns)[place] == t_ns, place, -1)
 
 
 def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -> dict[str, Columns]:
-    """Every table that the cell asks for and the simulator can fill."""
+    """Return every requested table that the simulator can fill."""
     measures = cell.experiment.measures
     tables = {
         "flows": flows_table(transfers_of(network.flows), yardsticks(cell, network)),
@@ -95,12 +132,12 @@ def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -
 
 
 def has_estimator(network: SimulatedNetwork) -> bool:
-    """Whether any agent estimates RTTs."""
+    """Return True if any agent estimates RTTs."""
     return any(flow.settings.estimator for flow in network.flows)
 
 
 def transfers_of(flows: Sequence[RunningFlow]) -> Transfers:
-    """By flow and then in order."""
+    """Yield transfers by flow, in order."""
     return ((flow, transfer) for flow in flows for transfer in flow.transfers)
 
 
@@ -110,7 +147,7 @@ def _events(network: SimulatedNetwork) -> Iterator[EventRow]:
 
 
 def counters_table(network: SimulatedNetwork) -> Columns:
-    """Counters at the end; a simulated network starts with zeros."""
+    """Return the counters at the end; a simulated network starts with zeros."""
     table = network.simulation.counter_table()
     order = np.lexsort([_places(table[name]) for name in ("name", "port", "node")])
     sorted_table = {name: column[order] for name, column in table.items()}
@@ -119,7 +156,6 @@ def counters_table(network: SimulatedNetwork) -> Columns:
 
 
 def _places(words: Array) -> Integers:
-    """The place of each word among the different ones, sorted."""
     place = {word: number for number, word in enumerate(sorted(set(words.tolist())))}
     return np.array([place[word] for word in words.tolist()], np.int64)
 
@@ -140,7 +176,7 @@ def columns_of_samples(rows: Sequence[RttSample]) -> Samples:
 def throughput_table(
     cell: Cell, network: SimulatedNetwork, samples: dict[str, Samples], resent: ResentBytes
 ) -> Columns:
-    """Delivered payload per flow and interval, with what was sent again and what the agent believed."""
+    """Return delivered and repeated payload per flow and interval, with the agent's estimates."""
     delivered = delivered_by_flows(network.simulation.throughput_table(), network.flows)
     flow, ends_ns, interval_ns = delivered.pop("flow"), delivered["t_ns"], delivered["interval_ns"]
     starts_ns = ends_ns - interval_ns
@@ -168,22 +204,70 @@ def _by_flow(flows: Sequence[RunningFlow], numbers: Integers, word_of: Callable[
     return np.array([word_of(flow) for flow in flows], np.object_)[numbers]
 
 
+def delivered_by_flows(table: Mapping[str, Integers], flows: Sequence[RunningFlow]) -> dict[str, Integers]:
+    """Return the columns of `table`, the engine's by queue pair and interval, added up for each flow.
+
+    Rows are in the order of `flow`, the flow's number in the network, and then of time. Bytes that a lost
+    queue pair had delivered, and its shadow delivers again, count once.
+    """
+    owned = sorted((qp_num, number) for number, flow in enumerate(flows) for qp_num in flow.qp_nums)
+    qp_nums, owners = np.array(owned, np.int64).T
+    place = np.minimum(np.searchsorted(qp_nums, table["qp_num"]), len(qp_nums) - 1)
+    rows = np.flatnonzero(qp_nums[place] == table["qp_num"])
+    flow, ends_ns = owners[place[rows]], table["t_ns"][rows]
+    order = np.lexsort((ends_ns, flow))
+    rows, flow, ends_ns = rows[order], flow[order], ends_ns[order]
+    is_first = np.ones(len(rows), np.bool_)
+    is_first[1:] = (flow[1:] != flow[:-1]) | (ends_ns[1:] != ends_ns[:-1])
+    first = np.flatnonzero(is_first)
+    result = {"flow": flow[first], "t_ns": ends_ns[first], "interval_ns": table["interval_ns"][rows[first]]}
+    counted = [name for name in table if name not in ("qp_num", *result)]
+    result |= {name: np.add.reduceat(table[name][rows], first) for name in counted}
+    for number in [number for number, each in enumerate(flows) if each.carriages]:
+        own = slice(*np.searchsorted(flow, (number, number + 1)))
+        part = slice(*np.searchsorted(result["flow"], (number, number + 1)))
+        columns = {name: table[name][rows[own]] for name in ("qp_num", "t_ns", "delivered_bytes")}
+        is_new = new_bytes(columns, flows[number].carriages, result["t_ns"][part])
+        result["delivered_bytes"][part] = is_new
+    return result
+
+
+def new_bytes(
+    table: Mapping[str, Integers], carriages: Sequence[QueuePairProgress], ends_ns: Integers
+) -> Integers:
+    """Return the bytes that no queue pair of a flow had delivered before, per interval.
+
+    A carriage brings the flow's bytes in order, from the first one on that was not completed before it. So
+    the flow has, at any instant, what that one has brought that got furthest.
+    """
+    furthest = np.zeros(len(ends_ns), np.int64)
+    for number, carriage in enumerate(carriages):
+        own = table["qp_num"] == carriage.qp_num
+        place = np.searchsorted(table["t_ns"][own], ends_ns, side="right")
+        totals = np.append(0, np.cumsum(table["delivered_bytes"][own]))[place]
+        later = (each.delivered_bytes for each in carriages[number + 1 :] if each.qp_num == carriage.qp_num)
+        brought = np.minimum(totals, next(later, np.iinfo(np.int64).max)) - carriage.delivered_bytes
+        has_begun = brought > 0
+        furthest[has_begun] = np.maximum(furthest, carriage.completed_bytes + brought)[has_begun]
+    return np.diff(np.maximum.accumulate(furthest), prepend=0)
+
+
 class RowsByQueuePair:
-    """Where a table of the engine has the rows of a queue pair; it is sorted once for all of them."""
+    """Rows of each queue pair in a table of the engine, sorted once."""
 
     def __init__(self, qp_nums: Integers) -> None:
         self._order = np.argsort(qp_nums, kind="stable")
         self._sorted = qp_nums[self._order]
 
     def of(self, qp_nums: Sequence[int]) -> NDArray[np.intp]:
-        """Rows of these queue pairs, in the order of the table."""
+        """Return rows of these queue pairs, in the order of the table."""
         firsts, ends = (np.searchsorted(self._sorted, qp_nums, side=side) for side in ("left", "right"))
         parts = [self._order[first:end] for first, end in zip(firsts, ends, strict=True)]
         return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
 
 
 def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:
-    """Mean of cwnd/RTT over each interval's accepted samples; one of no time at all has no such ratio."""
+    """Return the mean of cwnd/RTT over each interval's accepted samples with an RTT above zero."""
     accepted = np.flatnonzero(samples["accepted"] & (samples["rtt_ns"] > 0))
     t_ns = samples["t_ns"][accepted]
     estimate_bps = (
@@ -196,13 +280,12 @@ def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, 
 
 
 def _limiter_at(samples: Samples, t_ns: Integers) -> Array:
-    """Rate limit after the newest sample."""
     with_none = np.concatenate([[np.nan], samples["limiter_bps"]])
     return with_none[np.searchsorted(samples["t_ns"], t_ns, side="right")]
 
 
 def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns:
-    """The agents' samples, each beside what only the simulator knows about the same batch."""
+    """Return the agents' samples, each beside the true value."""
     oracle = network.simulation.oracle_table()
     rows = RowsByQueuePair(oracle["qp_num"])
     parts: list[dict[str, Array]] = []
@@ -215,7 +298,7 @@ def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns
 
 
 def _true_rtt_ns(oracle: dict[str, Integers], rows: NDArray[np.intp], wr_ids: Integers) -> Array:
-    """Completion minus last byte out of the NIC, per verb; NaN where the simulator has no such verb.
+    """Return completion minus last byte out of the NIC per verb; NaN for verbs unknown to the simulator.
 
     No two verbs of a flow have the same number, whichever queue pair they are on.
     """

@@ -13,31 +13,24 @@ from rogue.harness.cell.timing import Timing, switch_ports
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.simulator import support
-from rogue.harness.testbeds.simulator.delivered import ResentBytes
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
-from rogue.harness.testbeds.simulator.features import (
-    feature_facts,
-    receiver_control_facts,
-    switch_control_facts,
-)
+from rogue.harness.testbeds.simulator.features import control_facts, feature_facts
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network
 from rogue.harness.testbeds.simulator.nics import nic_facts, parameter_mistake, profile_of
 from rogue.harness.testbeds.simulator.packets import packet_facts
-from rogue.harness.testbeds.simulator.support import SAMPLES_MAX, is_same_for_every_seed
-from rogue.harness.testbeds.simulator.tables import collect_tables, has_estimator
+from rogue.harness.testbeds.simulator.support import is_same_for_every_seed
+from rogue.harness.testbeds.simulator.tables import ResentBytes, collect_tables, has_estimator
 from rogue.simulator import ControlError, Simulation, SimulationError, explained
 from rogue.workloads.records import FailureKind
 from rogue.workloads.units import TIME
 
 SAMPLES_MIN: Final = 10
-"""So many intervals a cell's traffic should last, and less than ten times as many."""
-LIMIT_SAMPLES: Final = 100 * SAMPLES_MIN
-"""A time limit of ten times what the traffic took, in intervals, for a cell's own is a second at least."""
+"""The least number of intervals in a cell's traffic; there are less than ten times as many."""
 
 
 def unsampled_queues(cell: Cell) -> str:
-    """Why there is no sample of a queue: many ports are sampled rarely, for memory."""
+    """Return why there is no sample of a queue: many ports are sampled rarely, for memory."""
     interval_ms, ports = cell.timing.queue_interval_ns / 1e6, switch_ports(cell.topology)
     return (
         f"the run was over before the first sample: {ports} ports of switches are sampled each "
@@ -54,12 +47,9 @@ def unmeasured_throughput(network: SimulatedNetwork, timing: Timing) -> str | No
     if end_ns >= min(timing.throughput_interval_ns, now_ns):
         return None
     shorter_ns = max(1, 10 ** floor(log10(max(1, end_ns / SAMPLES_MIN))))
-    samples = timing.limit_ns // shorter_ns * len(network.flows)
-    is_limit_needed = samples > SAMPLES_MAX and not timing.is_open_ended
-    limit = f", and time_limit: {TIME.format(LIMIT_SAMPLES * shorter_ns)}" if is_limit_needed else ""
     return (
         f"the traffic was over before the first interval, of {TIME.format(timing.throughput_interval_ns)}; "
-        f"state {{kind: throughput, interval: {TIME.format(shorter_ns)}}} in measure{limit}"
+        f"state {{kind: throughput, interval: {TIME.format(shorter_ns)}}} in measure"
     )
 
 
@@ -74,7 +64,7 @@ PATIENCE_NS: Final = 100_000_000
 
 
 class StallWatch:
-    """Notices that ports stand paused while no packet reaches any host.
+    """Detects paused ports while no packet reaches any host.
 
     Silence alone is no stall: a link may be cut, and queue pairs may wait before they try again.
     """
@@ -103,7 +93,6 @@ class StallWatch:
 
 
 def _sum_arrived_bytes(simulation: Simulation) -> int:
-    """Frame bytes that switches have sent to hosts."""
     sent = (row for row in simulation.counters() if row[2] == "tx_bytes")
     return sum(value for _, port, _, value in sent if port.partition("->")[2].startswith("h"))
 
@@ -131,15 +120,15 @@ class SimulatorTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Key in the registry."""
+        """Return the key in the registry."""
         return "simulator"
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Why the cell cannot run here."""
+        """Return why the cell cannot run here."""
         return support.unsupported(cell)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
-        """Unless a hash or a few draws decide what the engine refuses; estimates are means over seeds."""
+        """Return True unless a hash or a few draws decide what the engine refuses."""
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
@@ -147,11 +136,11 @@ class SimulatorTestbed(Testbed):
         return parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """From the packets that cross links."""
+        """Estimate from the packets that cross links."""
         return estimate_seconds(cell)
 
     def estimate_events(self, cell: Cell) -> float:
-        """One for each packet on each link."""
+        """Count one event for each packet on each link."""
         return expected_packet_hops(cell)
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
@@ -222,7 +211,6 @@ def _simulate(
 
 
 def _finite_flows_done(network: SimulatedNetwork, timing: Timing, now_ns: int) -> bool:
-    """True if every flow is done or its time is over."""
     return all(_is_over(flow, now_ns) for flow in network.flows)
 
 
@@ -239,7 +227,6 @@ def _timeout(network: SimulatedNetwork, timing: Timing) -> Failure:
 
 
 def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
-    """Return the facts of the cell that are in no table."""
     first = (*network.flows, *network.probes)[0]
     profile = profile_of(cell.topology, first.flow.source)
     statistics = network.simulation.statistics()
@@ -254,8 +241,7 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
         "base_rtt_floor_ns": floor_ns,
         **feature_facts(cell),
         **nic_facts(cell),
-        **receiver_control_facts(cell),
-        **switch_control_facts(cell),
+        **control_facts(cell),
         "queue_interval_ns": cell.timing.queue_interval_ns,
         "simulated_ns": network.simulation.now_ns,
         "qp_failures": sum(bool(flow.agent.failures) for flow in network.flows),
@@ -269,7 +255,6 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
 
 
 def _probe_facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
-    """Where the experiment's probe stands, and how often the queue pairs of what probes failed."""
     failures = sum(len(probe.agent.failures) for probe in network.probes)
     return {
         "probe_host": cell.topology.probe_host() if cell.experiment.probe else None,
@@ -278,7 +263,6 @@ def _probe_facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
 
 
 def _settings(network: SimulatedNetwork) -> bytes:
-    """The agents' settings, defaults filled in, each once and with the flows that have them."""
     flow_ids: dict[int, list[str]] = {}
     settings = {id(flow.settings): flow.settings for flow in network.flows}
     for flow in network.flows:

@@ -1,4 +1,4 @@
-"""What transfers of a simulated cell are compared with: their own packets, alone on their own path."""
+"""Compute ideal transfer times: the same packets alone on the same path."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,7 +35,6 @@ def yardsticks(cell: Cell, network: SimulatedNetwork) -> Callable[[PlannedFlow],
 
 
 def _route(cell: Cell, simulation: Simulation, running: RunningFlow) -> Route:
-    """The path of its queue pairs, or all paths where every packet may take another."""
     flow, topology = running.flow, cell.topology
     chooses = any(control.entry.chooses for control in topology.switch_controls)
     if running.nics.spraying is not None or chooses:
@@ -67,7 +66,7 @@ def _rules(cell: Cell, running: RunningFlow) -> PacketRules:
 
 
 def _segment_rules(cell: Cell, settings: TcpSettings) -> PacketRules:
-    """Segments have their own headers, and the preamble and gap of the network; options take payload away."""
+    """Return rules of TCP: own headers, the preamble and gap of the network, options in place of payload."""
     tcp, usual = Reliability(settings.transport, settings.parameters), BASES[settings.transport].packets
     assert usual is not None, "a TCP has packets of its own"
     acknowledgement_bytes = TCP.header_bytes + usual.payload_bytes - settings.segment_bytes
@@ -82,7 +81,7 @@ def _segment_rules(cell: Cell, settings: TcpSettings) -> PacketRules:
 
 
 def _unreliable_rules(cell: Cell, settings: TransportSettings, rules: PacketRules) -> PacketRules:
-    """The last verb of each batch has immediate data if the receiver's library acknowledges batches."""
+    """Return rules of UC: a batch ends with immediate data if the receiver acknowledges batches."""
     rules = replace(rules, has_acknowledgements=False)
     if not settings.has_batch_acknowledgements:
         return rules
@@ -93,7 +92,7 @@ def _unreliable_rules(cell: Cell, settings: TransportSettings, rules: PacketRule
 
 
 def _uet_rules(reliability: Reliability, rules: PacketRules) -> PacketRules:
-    """One acknowledgement for some bytes, one for the first packet of all and one for the last."""
+    """Return rules of UET: an acknowledgement for some bytes, for the first packet and for the last one."""
     frame_bytes = rules.packets.payload_bytes + reliability.value("header_bytes")
     every = ceil(reliability.value("sack_every_bytes") / frame_bytes)
     return replace(rules, acknowledged_every=every, acknowledges_first=True, acknowledges_verbs=False)

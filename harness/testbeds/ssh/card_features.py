@@ -8,7 +8,7 @@ from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PlannedFlow
 from rogue.harness.provisioning.inventory import HostVariables, Inventory
-from rogue.harness.testbeds.ends.limiter_classes import limiters_of, short_of
+from rogue.harness.testbeds.ends.roles import limiters_of, short_of
 from rogue.harness.testbeds.ssh.declared_switches import missing_on_switches
 from rogue.harness.testbeds.ssh.nodes import Node
 from rogue.workloads.transports import TransportName
@@ -21,7 +21,7 @@ _NOT_CONTROLLABLE: Final = "not controllable"
 
 
 def is_of_cards(name: TransportName) -> bool:
-    """Whether cards can have every feature in a transport's name."""
+    """Return True if cards can have every feature in a transport's name."""
     return not name.features or (name.base == _BASE and set(name.features) <= set(FEATURES))
 
 
@@ -33,7 +33,7 @@ _BY_HAND: Final = (
 
 
 def missing_features(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """The first host or switch whose features differ from what a transport asks for; None if none."""
+    """Return the first host or switch whose features differ from what a transport asks for; None if none."""
     for name in sorted({group.transport for group in cell.groups}, key=str):
         if name.base not in TRANSPORTS:
             continue
@@ -74,7 +74,7 @@ def _without_pauses(name: TransportName, nodes: Mapping[str, Capabilities]) -> s
 def _unwanted_dcqcn(
     name: TransportName, inventory: Inventory, nodes: Mapping[str, Capabilities]
 ) -> str | None:
-    """The reason why a card reacts to a switch's marks although the transport does not ask for it."""
+    """Return why a card reacts to a switch's marks although the transport does not ask for it."""
     switches = inventory.hardware_switches
     if not any(switch.variables.marking for switch in switches):
         return None
@@ -96,7 +96,6 @@ def _missing_on_switches(cell: Cell, inventory: Inventory, name: TransportName, 
 
 
 def _state(node: Capabilities, key: str) -> str:
-    """A field of a node's first card that has it; empty if none has."""
     return next((str(port[key]) for port in node.ports if port.get(key) is not None), "")
 
 
@@ -109,23 +108,23 @@ SOFTWARE_BATCH_NS_MIN: Final = 10_000_000
 
 
 def limiter_kind(node: Capabilities, interface: str) -> str:
-    """The kind of limiter that a node offers on an interface."""
+    """Return the kind of limiter that a node offers on an interface."""
     return next((kind for kind in KINDS if f"{kind}:{interface}" in node.limiters), SOFTWARE)
 
 
 def limiter_of(node: Node) -> str:
-    """The kind of rate limiter that a node offers on its experiment interface."""
+    """Return the kind of rate limiter that a node offers on its experiment interface."""
     return limiter_kind(node.capabilities, interface_of(node.capabilities, node.host.variables))
 
 
 def interface_of(node: Capabilities, variables: HostVariables) -> str:
-    """The experiment interface: as the inventory calls it, else that of the RDMA port with the address."""
+    """Return the experiment interface: by the inventory, else that of the RDMA port with the address."""
     own = (port for port in node.ports if port.get("address") == str(variables.experiment_address))
     return variables.experiment_interface or next((str(port["netdev"]) for port in own), "")
 
 
 def missing_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """The first host that cannot pace what it sends, as a reason; None if every host can."""
+    """Return the first host that cannot pace what it sends, as a reason; None if every host can."""
     interfaces = {
         host.name: interface_of(nodes[host.name], host.variables)
         for host in inventory.hosts

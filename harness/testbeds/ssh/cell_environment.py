@@ -75,7 +75,7 @@ class CpuRecorder:
         return table
 
     def here_ns(self, epoch_s: float) -> int:
-        """An instant of the node's calendar clock on this process's clock."""
+        """Return an instant of the node's calendar clock on this process's clock."""
         return self._here_ns + int(epoch_s * 1e9) - self._epoch_ns
 
 
@@ -91,7 +91,7 @@ class CpuSample:
 def parse_dool(content: bytes) -> list[CpuSample]:
     """Read dool's table: titles and comments, a line of column names, then numbers.
 
-    Busy is what is neither idle nor waiting for a disk. The first line of numbers is an average since the
+    Busy time is all but idle time and waits for a disk. The first line of numbers is an average since the
     machine was switched on, and is left out.
     """
     try:
@@ -115,7 +115,7 @@ def _words(line: list[str]) -> set[str]:
 
 
 def _word(cell: str) -> str:
-    """The column's own name: `total cpu usage:idl` is idl."""
+    """Return the column's own name: `total cpu usage:idl` is idl."""
     return cell.rpartition(":")[2].strip()
 
 
@@ -157,7 +157,7 @@ class CellEnvironment:
 
     @property
     def switch(self) -> str:
-        """The kind of switch between the nodes, as the manifest names it."""
+        """Return the kind of switch between the nodes, as the manifest names it."""
         if self._switch is not None:
             return "Linux tc (software)"
         names = {each.variables.platform_name for each in self.inventory.hardware_switches}
@@ -205,24 +205,23 @@ class CellEnvironment:
             return self._switch.counters()
 
     def rescue(self) -> None:
-        """After a failure: read what can still be read."""
+        """Read the remaining data after a failure."""
         with suppress(TestbedError):
             self.end()
 
     @contextmanager
     def _without_load(self) -> Iterator[None]:
-        """A recorder that fails loses its own samples and nothing else."""
         try:
             yield
         except NodeError as error:
             self.unrecorded.append(str(error))
 
     def counter_rows(self) -> list[CounterRow]:
-        """Counters of the switch's ports, before and after."""
+        """Return counters of the switch's ports, before and after."""
         return port_counter_rows(self._before, self._after)
 
     def cpu_table(self, start_ns: int, traffic_ns: int) -> Columns:
-        """Busy cores of each node while the traffic lasts; `start_ns` on this process's clock.
+        """Return busy cores of each node during the traffic; `start_ns` is on this process's clock.
 
         A sample is about the second before it, so the first one that counts ends a second after the start.
         """

@@ -48,7 +48,7 @@ LATE_S: Final = 60.0
 """A flow that has not ended this long after its time has hung."""
 
 OVER: Final = ("finished", "failed")
-"""States of a role from which it goes on to none."""
+"""Final states of a role."""
 
 Role = tuple[NodeFlow, EndName]
 
@@ -67,7 +67,7 @@ class Conductor:
         self.done = Conducted(None, {}, {})
 
     def prepare(self) -> None:
-        """Bring every role up to its start: memory, queue pairs, connections, schedules."""
+        """Prepare every role: memory, queue pairs, connections, schedules."""
         self._everywhere(self._prepare, ("requester", "responder"))
         self._everywhere(self._connect, ("responder",))
         self._everywhere(self._connect, ("requester",))
@@ -84,7 +84,7 @@ class Conductor:
         return self.done
 
     def rescue(self) -> Conducted:
-        """After a failure: fetch what can be had, from roles that are over on nodes that reply."""
+        """Fetch results after a failure, from finished roles on nodes that reply."""
         if self.done.start_ns is not None:
             with suppress(TestbedError):
                 self._everywhere(self._collect_if_over, ("requester", "responder"))
@@ -96,7 +96,7 @@ class Conductor:
         self._everywhere(self._end, ("requester", "responder"))
 
     def _start_all(self) -> int:
-        """Tell every role of a common start; anew, with more time, if some role hears of it too late."""
+        """Give every role a common start; repeat with more time if some role receives it too late."""
         error_ns = max(node.clock_error_ns for node in self._nodes.values())
         margin_ns = int(START_MARGIN_S * 1e9) + 8 * len(self._flows) * error_ns
         for attempt in range(STARTS_MAX):
@@ -116,7 +116,7 @@ class Conductor:
         raise TestbedError(FailureKind.TIMEOUT, f"the nodes took {took}, {STARTS_MAX} times; {advice}")
 
     def _everywhere(self, do: Callable[[Node, Role], None], ends: Sequence[EndName]) -> None:
-        """Do something for every role of these ends, on all nodes at once; raise what failed anywhere."""
+        """Run a function for every role of these ends, on all nodes at once; raise all failures as one."""
         work: dict[str, list[Role]] = {}
         for end in ends:
             for flow in self._flows:
@@ -179,7 +179,7 @@ class Conductor:
                 raise TestbedError(FailureKind.TIMEOUT, f"{names} did not end {LATE_S:g} s after their time")
 
     def _has_ended(self, flow: NodeFlow) -> bool:
-        """Whether a requester is over; if it failed, ends its responder, which would wait in vain."""
+        """Return True if a requester is over; if it failed, end its responder, which would wait in vain."""
         alive = self._alive(self._nodes[flow.host("requester")], flow.role("requester"))
         if alive.state in OVER and alive.error is not None and flow.tells:
             responder = self._nodes[flow.host("responder")]
@@ -210,7 +210,7 @@ class Conductor:
         self.done.files[name] = {str(kind): node.fetch(str(path)) for kind, path in results.files.items()}
 
     def _collect_if_over(self, node: Node, role: Role) -> None:
-        """A requester that still runs would reply when its time is over, which may be never."""
+        """Collect a role that is over; a running requester might never reply."""
         flow, end = role
         try:
             is_over = end == "responder" or self._alive(node, flow.role(end)).state in OVER
@@ -222,7 +222,6 @@ class Conductor:
             self._collect(node, role)
 
     def _fetch_logs(self) -> None:
-        """Fetch the text files of this cell's roles from the nodes' directories."""
         with ThreadPoolExecutor(max(1, len(self._nodes))) as pool:
             for files in pool.map(self._logs_of, self._nodes.values()):
                 self.done.logs |= files
@@ -231,7 +230,7 @@ class Conductor:
         directory, files = node.capabilities.directory, dict[str, bytes]()
         if directory is None or node.name in self._lost:
             return files
-        with suppress(NodeError):  # whoever measures on it has been told
+        with suppress(NodeError):  # the measurement has reported it
             for name, size in node.shell.sizes_bytes(directory).items():
                 if size and self._is_wanted(name):
                     with suppress(TestbedError):
@@ -239,19 +238,18 @@ class Conductor:
         return files
 
     def _is_wanted(self, file: str) -> bool:
-        """A log of a role of this cell, or any file of such a role without results."""
         asked = (role for role in self._asked if file == f"{role}.log" or file.startswith(f"{role}-"))
         role = next(asked, None)
         return role is not None and (file.endswith(".log") or role not in self.done.results)
 
 
 def result_limit_ms(run_ns: int) -> int:
-    """How long a result may take: its tables are made then, in less time than the run took."""
+    """Return the time limit of a result: its tables take less time than the run."""
     return min(ROLE_LIMIT_MS + run_ns // 1_000_000, RESULT_LIMIT_MS_MAX)
 
 
 def joined(errors: Sequence[TestbedError]) -> TestbedError:
-    """Several failures as one; if a node is lost, that is why the others have failed."""
+    """Join several failures; a lost node is named first as the cause of the others."""
     lost = [error for error in errors if error.kind is FailureKind.NODE_LOST]
     kind = (lost or list(errors))[0].kind
     texts = sorted({str(error) for error in errors}, key=[str(error) for error in (*lost, *errors)].index)

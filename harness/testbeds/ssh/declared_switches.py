@@ -36,7 +36,7 @@ def allowed_differences(cell: Cell, inventory: Inventory) -> dict[str, str]:
 
 
 def stated_pause_points(topology: Topology) -> list[str]:
-    """Keys that say when a switch pauses, where they are not as by default."""
+    """Return the keys of pause points with values other than the defaults."""
     stated, fields = topology.model_dump(by_alias=True), type(topology).model_fields.values()
     usual = {str(field.alias): field.default for field in fields}
     return [key for key in PAUSE_POINTS if stated[key] != usual[key]]
@@ -51,7 +51,7 @@ def _refused_marks(cell: Cell, inventory: Inventory) -> str | None:
 
 
 def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwitch, TransportName, str]]:
-    """Each switch that marks otherwise than a transport asks, with the sentence that says so."""
+    """Yield each switch whose marking differs from the request, with a sentence."""
     for group in cell.groups:
         asked = group.settings.marking
         if asked is None:
@@ -71,12 +71,10 @@ def is_same(asked: MarkingCurve, stands: Marking) -> bool:
 
 
 def _switches(inventory: Inventory) -> tuple[HardwareSwitch, ...]:
-    """None beside a Linux switch, which does what cells ask of switches."""
     return inventory.hardware_switches if inventory.switch is None else ()
 
 
 def _priorities(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[PrioritySettings]:
-    """Those to which packets of the cell's hosts may belong."""
     names = cell.topology.host_names()
     dscps = sorted({host.variables.dscp or 0 for host in inventory.hosts if host.name in names})
     found: list[PrioritySettings] = []
@@ -90,12 +88,11 @@ def _may_mark_otherwise(switch: HardwareSwitch) -> bool:
 
 
 def _pauses(cell: Cell) -> Pauses | None:
-    """All priorities pause alike."""
     return next(iter(cell.network.pausing.values()), None)
 
 
 def _unknown_pause_point(cell: Cell, inventory: Inventory) -> str | None:
-    """That nobody here knows when a switch pauses; None if all do as asked, or nothing should pause."""
+    """Return a sentence if the pause point of a switch is unknown; None if it is known or not needed."""
     pauses = _pauses(cell)
     if pauses is None or all(each.pause_alpha == pauses.alpha for _, each in _pausing(cell, inventory)):
         return None
@@ -106,7 +103,6 @@ def _unknown_pause_point(cell: Cell, inventory: Inventory) -> str | None:
 
 
 def _other_pause_point(cell: Cell, inventory: Inventory) -> str | None:
-    """A stated point that no inventory can say, or another one."""
     pauses, stated = _pauses(cell), stated_pause_points(cell.topology)
     if pauses is None or not _switches(inventory):
         return None
@@ -124,7 +120,6 @@ def _other_pause_point(cell: Cell, inventory: Inventory) -> str | None:
 
 
 def _pausing(cell: Cell, inventory: Inventory) -> list[tuple[HardwareSwitch, PrioritySettings]]:
-    """Priorities of the cell's packets that pause."""
     return [
         (switch, each)
         for switch in _switches(inventory)
@@ -134,7 +129,6 @@ def _pausing(cell: Cell, inventory: Inventory) -> list[tuple[HardwareSwitch, Pri
 
 
 def _other_headroom(cell: Cell, inventory: Inventory) -> str | None:
-    """A switch that keeps another headroom than a cell states."""
     pauses = _pauses(cell)
     if pauses is None or pauses.headroom_bytes is None:
         return None
@@ -148,7 +142,7 @@ def _other_headroom(cell: Cell, inventory: Inventory) -> str | None:
 
 
 def why_unmarked(cell: Cell, inventory: Inventory) -> str | None:
-    """The reason why a transport that needs marks gets none; None if it gets them or needs none."""
+    """Return why a transport that needs marks gets none; None if it gets them or needs none."""
     if inventory.switch is not None:
         return None
     wanting = next((group.transport for group in cell.groups if group.transport.wants_marks), None)
@@ -158,7 +152,7 @@ def why_unmarked(cell: Cell, inventory: Inventory) -> str | None:
 
 
 def missing_on_switches(cell: Cell, inventory: Inventory, transport: str, what: str) -> str | None:
-    """The reason why a transport misses marks or pauses on some switch; None if no switch misses them.
+    """Return why a transport misses marks or pauses on some switch; None if no switch misses them.
 
     what: `marks` or `pauses`. Every host's packets must be in a priority that does this.
     """
@@ -191,7 +185,7 @@ def _does(settings: PrioritySettings, what: str) -> bool:
 
 
 def switch_facts(inventory: Inventory) -> dict[str, Fact]:
-    """The manifest's facts about each switch: who set it, and what it marks and pauses."""
+    """Return the manifest's facts about each switch: who set it, and what it marks and pauses."""
     return {
         f"switch_{switch.name}": (
             f"{'declared' if switch.login is None else switch.variables.platform_name}: {switch.variables}"

@@ -55,7 +55,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """The host's name in the topology."""
+        """Return the host's name in the topology."""
         return self.host.name
 
     def ask(self, message: Message, reply: type[ReplyT], limit_s: float = REPLY_LIMIT_S) -> ReplyT:
@@ -65,7 +65,7 @@ class Node:
             return self._client.request(message, reply)
 
     def own_ns(self, harness_ns: int) -> int:
-        """An instant of this process's monotonic clock on the node's own."""
+        """Return an instant of this process's monotonic clock on the node's own."""
         return harness_ns + self.clock_offset_ns
 
     def fetch(self, path: str) -> bytes:
@@ -74,14 +74,14 @@ class Node:
             return self.shell.get(path)
 
     def log(self) -> bytes:
-        """What the agent has printed on its standard error so far."""
+        """Return what the agent has printed on its standard error so far."""
         words = b""
         while self._channel.recv_stderr_ready():
             words += self._channel.recv_stderr(65_536)
         return words
 
     def close(self) -> None:
-        """Ask the agent to end; it ends, too, when the connection does."""
+        """Ask the agent to end; it also ends with the connection."""
         try:
             self._channel.settimeout(CONNECT_LIMIT_S)
             self._client.close()
@@ -111,7 +111,7 @@ class Node:
             raise TestbedError(FailureKind.NODE_LOST, f"{self.name}: {error}") from error
 
     def _failure(self, error: AgentError) -> TestbedError:
-        """The node is lost if its connection is, or if not even its supervisor replies."""
+        """Return the failure; the node is lost if its connection or its supervisor is."""
         kind = _KINDS[error.kind]
         transport = self._channel.get_transport()
         is_cut = error.kind is ErrorKind.PROTOCOL and (transport is None or not transport.is_active())
@@ -122,7 +122,7 @@ class Node:
 
 
 def start_command(user: str) -> str:
-    """The command that starts the agent as root, who alone may change limiters and lock much memory."""
+    """Return the command that starts the agent as root, who may set limiters and lock memory."""
     return AGENT_COMMAND if user == "root" else f"sudo -n {AGENT_COMMAND}"
 
 
@@ -142,8 +142,6 @@ def open_node(host: Host) -> Iterator[Node]:
 
 
 class _Kept:
-    """Open nodes of one inventory, and what closes them."""
-
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
         self.stack = ExitStack()
@@ -155,9 +153,9 @@ _kept: dict[Path, _Kept] = {}
 
 @contextmanager
 def open_nodes(inventory: Inventory, names: Iterable[str]) -> Iterator[dict[str, Node]]:
-    """Nodes with a running agent and compared clocks.
+    """Return nodes with a running agent and compared clocks.
 
-    They stay open for the next cell unless this one fails: then nobody knows what state they are in, and all
+    They stay open for the next cell unless this one fails: then their state is unknown, and all
     are closed. They end with this process in any case. One that has ended by itself, as agents do that hear
     nothing for long, is opened anew.
     """
@@ -173,8 +171,6 @@ def open_nodes(inventory: Inventory, names: Iterable[str]) -> Iterator[dict[str,
 
 
 def _listening(nodes: Mapping[str, Node]) -> set[str]:
-    """Names of the nodes whose agents still run, after comparing their clocks anew."""
-
     def listens(node: Node) -> bool:
         try:
             node.compare_clocks()

@@ -6,7 +6,7 @@ from typing import Final
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import PROBE_TRANSPORT, Group
+from rogue.harness.cell.demand import PROBE_TRANSPORT
 from rogue.harness.cell.marking import MARK_ABOVE
 from rogue.harness.cell.transport import as_written
 from rogue.harness.errors import HarnessError
@@ -29,7 +29,7 @@ from rogue.workloads.transports import BASES, TransportName
 
 
 def too_large_packets(cell: Cell, inventory: Inventory, hosts: Collection[str]) -> str | None:
-    """The sentence that RoCE's packets do not fit; None if they do, or if none are sent.
+    """Return a sentence if RoCE's packets do not fit; None if they do, or if none are sent.
 
     hosts: those that take part.
     """
@@ -50,7 +50,7 @@ def too_large_packets(cell: Cell, inventory: Inventory, hosts: Collection[str]) 
 
 
 def unsupported_topology(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """Why these nodes are not the topology's; None if they are, or can be made so."""
+    """Return why these nodes cannot be the topology; None if they can."""
     if (reason := simulators_topology(cell)) is not None:
         return reason
     try:
@@ -76,7 +76,6 @@ def _profile(port: Mapping[str, object]) -> str | None:
 
 
 def _other_delays(cell: Cell, inventory: Inventory) -> str | None:
-    """Too short ones, and those of hosts that differ; the default asks for nothing."""
     usual_ns = type(cell.topology).model_fields["delay_ns"].default
     delays_ns = {cell.topology.delay_ns, *(link.delay_ns for link in cell.network.links)} - {0, usual_ns}
     short_ns = [delay_ns for delay_ns in delays_ns if delay_ns < SMALLEST_DELAY_NS]
@@ -89,7 +88,7 @@ def _other_delays(cell: Cell, inventory: Inventory) -> str | None:
 
 
 def too_slow(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """A card that is slower than its link should be; a switch of ours would make it no faster."""
+    """Return a sentence about a card that is slower than its link should be; None if there is none."""
     addresses = {host.name: str(host.variables.experiment_address) for host in inventory.hosts}
     for name, node in nodes.items():
         wanted_bps = cell.topology.host_rate_bps(name)
@@ -100,46 +99,6 @@ def too_slow(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]
                 rates = f"{rate_bps / 1e9:g} Gb/s, its link of the topology {wanted_bps / 1e9:g} Gb/s"
                 return f"{name}'s port does {rates}; set the topology's rate"
     return None
-
-
-SAMPLED_VERB_NS: Final = 13_500
-"""Processor time for a verb whose completion is a sample, with completions polled and all rows kept.
-
-Source: benchmarks/agent_loop.py, "rogue at 100 Gb/s, polling" and half of `turn_us`, for a core that is full
-finds two verbs in a turn, as there; on an AMD EPYC at 2.6 GHz nominal, 25 November 2026, beside other work.
-The card cost nothing there, so a real one makes it more."""
-
-_SHARE_MAX: Final = 0.6
-"""What is left is for the card's doorbell, rates that are set, and a slower core."""
-_KIB: Final = 1_024
-
-
-def agent_is_slow(cell: Cell) -> str | None:
-    """The sentence that a core is full before the hosts' links are; None if it is not."""
-    line_rate_bps = cell.topology.host_rate_max_bps
-    limits = [limit for group in cell.groups if (limit := core_full_bps(group, line_rate_bps)) is not None]
-    least_bps = min(limits, default=line_rate_bps)
-    if least_bps >= line_rate_bps:
-        return None
-    return (
-        f"the agent takes all of a core for one flow at {least_bps / 1e9:.0f} Gb/s at the latest, and the "
-        f"hosts' links have {line_rate_bps / 1e9:g} Gb/s: fewer flows than fill them are limited by "
-        f"computing, {_advice(line_rate_bps)} (benchmarks/agent_loop.py, on an AMD EPYC)"
-    )
-
-
-def _advice(line_rate_bps: int) -> str:
-    """The smallest `segment`, of those that are powers of two, that leaves a core some of its time."""
-    segment_bytes = _KIB
-    while (share := SAMPLED_VERB_NS * line_rate_bps / (8e9 * segment_bytes)) > _SHARE_MAX:
-        segment_bytes *= 2
-    return f"and `segment: {segment_bytes // _KIB}KiB` would take {share:.0%} of a core"
-
-
-def core_full_bps(group: Group, line_rate_bps: int) -> float | None:
-    """Payload of one flow at which a core has nothing left; None for what takes no samples."""
-    settings = group.settings.of_host(line_rate_bps)
-    return None if settings.estimator is None else 8e9 * settings.segment_bytes / SAMPLED_VERB_NS
 
 
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
@@ -154,7 +113,7 @@ KERNEL_TCPS: Final = tuple(name for name, base in BASES.items() if base.is_in_ke
 
 
 def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """Why these nodes cannot run a cell, naming what they have; None if they can."""
+    """Return why these nodes cannot run a cell, and what they have; None if they can."""
     hosts = used_hosts(cell)
     for host in sorted(hosts):
         if host not in nodes:
@@ -182,7 +141,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
 
 
 def used_hosts(cell: Cell) -> set[str]:
-    """Hosts that take part, the probe's included."""
+    """Return the hosts that take part, with the probe's."""
     flows = [flow for group in cell.groups for flow in group.flows]
     if cell.probe is not None and _has_probe(cell):
         flows.append(cell.probe.flow)
@@ -194,7 +153,7 @@ def _has_probe(cell: Cell) -> bool:
 
 
 def may_carry(name: TransportName) -> bool:
-    """Whether there are nodes that have a transport: the agent's own, and TCPs that a kernel offers."""
+    """Return True for the agent's transports and the TCPs of kernels."""
     return is_of_cards(name) and (name.base in TRANSPORTS or name.base in KERNEL_TCPS)
 
 
@@ -213,7 +172,7 @@ def _unsupported_transport(name: TransportName, nodes: Mapping[str, Capabilities
 
 
 def _kernels_own(cell: Cell, inventory: Inventory) -> str | None:
-    """A parameter of a TCP, which a kernel has as it is; when switches mark is another thing."""
+    """Find a parameter of a TCP, which the kernel does not take, except the marking threshold of switches."""
     for group in cell.groups:
         has_switches = inventory.switch is not None or inventory.hardware_switches
         is_marked = group.transport.wants_marks and has_switches
@@ -225,7 +184,7 @@ def _kernels_own(cell: Cell, inventory: Inventory) -> str | None:
 
 
 def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:
-    """Measures that a cell asks for and will not get, with the reason."""
+    """Return measures that a cell asks for and will not get, with the reason."""
     reasons = NOT_MEASURED if inventory.switch is not None else NOT_OURS
     missing: dict[str, str] = {
         measure: reason

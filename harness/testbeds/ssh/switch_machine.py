@@ -25,19 +25,19 @@ MARK_MAX_S: Final = 0.0072
 
 
 def has_marks_of_its_own(cell: Cell, inventory: Inventory) -> bool:
-    """Whether machines are emulated, and packets are marked by a K that no group of the cell states."""
+    """Return True for emulated machines if no group of the cell states its marking threshold K."""
     asking = [group for group in cell.groups if group.transport.wants_marks]
     is_stated = any(as_written(MARK_ABOVE) in group.parameters for group in asking)
     return inventory.kind == EMULATED and bool(asking) and not is_stated
 
 
 def later_marks(ports: Mapping[str, PortSettings]) -> dict[str, PortSettings]:
-    """The same ports, which mark as machines need it that take 17 ms for a round trip."""
+    """Return ports that mark later, for machines whose round trip is 17 ms."""
     return {name: _later(port) for name, port in ports.items()}
 
 
 def marks_differ(cell: Cell, inventory: Inventory) -> str | None:
-    """The sentence that says so, with both numbers; None if ports mark as the cell asks."""
+    """Return a sentence with both thresholds; None if ports mark as requested."""
     if inventory.switch is None or not has_marks_of_its_own(cell, inventory):
         return None
     (asked,) = dict.fromkeys(cell.network.curves.values())
@@ -61,7 +61,7 @@ SMALLEST_DELAY_NS: Final = 100_000
 
 
 def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings]:
-    """Settings by port, for the ports of the topology; UsageError if the switch does not have one.
+    """Return settings of the topology's ports; UsageError if the switch lacks one.
 
     Where the switch is not ours there are none to set; but a LAN is taken for one switch, unless the
     inventory says otherwise.
@@ -80,7 +80,6 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
 
 
 def _check_wiring(topology: Topology, inventory: Inventory) -> None:
-    """A topology of several switches needs an inventory that says which port is which."""
     switches = topology.switch_names()
     named = {port.name for switch in inventory.hardware_switches for port in switch.variables.switch_ports}
     if len(switches) == 1:
@@ -106,7 +105,7 @@ def _check_names(ports: Mapping[str, PortSettings], there: set[str], inventory: 
 
 
 def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
-    """The reason why the switch cannot carry out a fault; None if it can."""
+    """Return why the switch cannot carry out a fault; None if it can."""
     if inventory.switch is None and (kind := switch_ports.first_fault(cell)):
         return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"
     losses = (loss for losses in cell.network.losses.values() for loss in losses)
@@ -120,19 +119,19 @@ def _is_over_ipv6(inventory: Inventory) -> bool:
 
 
 def cell_ports(cell: Cell, inventory: Inventory) -> dict[str, PortSettings]:
-    """How each port is set for a cell."""
+    """Return the settings of each port for a cell."""
     ports = ports_of(cell.topology, inventory)
     ports = later_marks(ports) if has_marks_of_its_own(cell, inventory) else marking_ports(cell, ports)
     return switch_ports.faulty_ports(cell, ports)
 
 
 def unsupported_marking(cell: Cell, inventory: Inventory) -> str | None:
-    """The reason why the switch cannot mark as asked; None if it can, or is not ours."""
+    """Return why the switch cannot mark as asked; None if it can, or is not ours."""
     return None if inventory.switch is None else switch_ports.unsupported_marking(cell)
 
 
 def marking_facts(cell: Cell, inventory: Inventory) -> dict[str, Fact]:
-    """What ports mark by, if they are ours, and why that is not what the cell asks for."""
+    """Return the marking thresholds of our ports, and why they differ from the request."""
     if inventory.switch is None or not cell.network.curves:
         return {}
     differ = marks_differ(cell, inventory)

@@ -1,6 +1,6 @@
 """Compare what a cell requests with what hardware switches report."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,7 +34,7 @@ _NEVER_TOLD: Final = ("delays", "alpha of the buffer")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What came of comparing one switch."""
+    """Result of comparing one switch."""
 
     refused: tuple[str, ...]
     allowed: tuple[str, ...]
@@ -44,7 +44,7 @@ class Compared:
 
 
 def read_switch_states(inventory: Inventory) -> dict[str, SwitchState]:
-    """What each switch has that somebody can log in to, by name; NodeError if one does not reply."""
+    """Return the state of each switch with a login, by name; NodeError if one does not reply."""
     if inventory.switch is not None:
         return {}
     found = {}
@@ -56,7 +56,7 @@ def read_switch_states(inventory: Inventory) -> dict[str, SwitchState]:
 
 
 def compare_all(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> tuple[Compared, ...]:
-    """Every switch that tells what it has."""
+    """Compare every switch whose state was read."""
     return tuple(
         compare(cell, inventory, switch, states[switch.name])
         for switch in inventory.hardware_switches
@@ -64,28 +64,27 @@ def compare_all(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchSta
     )
 
 
-def refusal(compared: Iterable[Compared]) -> str | None:
-    """The reason why switches are not what a cell asks for; None if they are, or may differ."""
+def refusal(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> str | None:
+    """Return why switches are not what a cell requests; None if they are, or may differ."""
+    compared = compare_all(cell, inventory, states)
     return next((each.refused[0] for each in compared if each.refused), None)
 
 
-def switch_state_facts(
-    inventory: Inventory, states: Mapping[str, SwitchState], compared: Iterable[Compared]
-) -> dict[str, str]:
-    """What differs and may, and what was not compared: a sentence each, by the name of its fact."""
+def switch_state_facts(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> dict[str, str]:
+    """Return a sentence for permitted differences and one for what was not compared, by the fact's name."""
     if inventory.switch is not None or not inventory.hardware_switches:
         return {}
-    found = tuple(compared)
+    found = compare_all(cell, inventory, states)
     allowed = [words for each in found for words in each.allowed]
     unread = [switch.name for switch in inventory.hardware_switches if switch.name not in states]
     missing = [each.not_compared for each in found]
-    missing += [f"nothing of {', '.join(unread)} was read back: somebody else sets it"] if unread else []
+    missing += [f"nothing of {', '.join(unread)} was read back: it has no login"] if unread else []
     differ = {"switches_differ": "; ".join(allowed)} if allowed else {}
     return {**differ, "switches_not_compared": "; ".join(missing)}
 
 
 def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> Compared:
-    """One switch: numbers where it tells them, and the lines of its configuration where these agree."""
+    """Compare one switch: its numbers if it reports them, and then the lines of its configuration."""
     may = switch.variables.switch_may_differ
     at: dict[Mismatch, list[str]] = {}
     for other, interface in _others(cell, inventory, switch, state):
@@ -112,7 +111,6 @@ def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: Swi
 def _others(
     cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState
 ) -> Iterator[tuple[Mismatch, str]]:
-    """Each thing that differs, with the interface; without one, what is the whole switch's."""
     known = _known(cell, inventory, switch)
     for port in _ports(cell, switch):
         has = state.port(port.interface)
@@ -145,7 +143,6 @@ def _ports(cell: Cell, switch: HardwareSwitch) -> list[HardwarePort]:
 
 
 def _known(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int]:
-    """The priorities of the hosts' packets; none where the switch has a map of its own."""
     try:
         return priorities_of(cell, inventory, switch)
     except UsageError:
@@ -153,7 +150,7 @@ def _known(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int
 
 
 def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> list[str]:
-    """What `apply` would still change: of platforms without numbers all, of the others maps of DSCPs."""
+    """Return the lines that `apply` would still change."""
     platform = load_platform(switch.variables.switch_platform)
     if not _known(cell, inventory, switch):
         return []
@@ -166,7 +163,6 @@ def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state
 
 
 def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> str:
-    """What the switch does not tell, or nobody can compare."""
     ports = [state.port(port.interface) for port in _ports(cell, switch)]
     missing = [] if _known(cell, inventory, switch) else ["marks and pauses, for no priority names the DSCP"]
     missing += ["marks and pauses in numbers"] if any(port.priorities is None for port in ports) else []
@@ -175,31 +171,4 @@ def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, stat
     missing += ["buffer"] if state.buffer_bytes is None else []
     is_stated = "pause_alpha" in stated_pause_points(cell.topology)
     missing += ["pause points"] if cell.network.pausing and not is_stated else []
-    return f"of {switch.name} nobody compared {', '.join((*missing, *_NEVER_TOLD))}"
-
-
-class ComparedCells:
-    """A cell is asked about when it is planned, when the plan is shown, and when it has run."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[Cell, tuple[Compared, ...]]] = {}
-
-    def refusal(self, cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> str | None:
-        """The reason why switches are not what a cell asks for; None if they are, or may differ.
-
-        inventory: as the cell asks for it.
-        """
-        return refusal(self._compared(cell, inventory, states))
-
-    def facts(self, cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> dict[str, str]:
-        """What differs and may, and what was not compared."""
-        return switch_state_facts(inventory, states, self._compared(cell, inventory, states))
-
-    def _compared(
-        self, cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]
-    ) -> tuple[Compared, ...]:
-        """The very same cell is known; another one with its name is another experiment's."""
-        known = self._known.get(cell.id)
-        if known is None or known[0] is not cell:
-            known = self._known[cell.id] = (cell, compare_all(cell, inventory, states))
-        return known[1]
+    return f"of {switch.name} there is no comparison of {', '.join((*missing, *_NEVER_TOLD))}"

@@ -1,4 +1,4 @@
-"""What a cell requests from a hardware switch, in numbers."""
+"""Translate the requests of a cell into settings of hardware switches."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -34,13 +34,13 @@ class Mismatch:
     """A verb first."""
 
     def words(self, switch: str, interfaces: Sequence[str]) -> str:
-        """As a sentence; without interfaces it is about the whole switch."""
+        """Return a sentence; without interfaces it is about the whole switch."""
         where = f" at {', '.join(interfaces)}" if interfaces else ""
         return f"the experiment asks for {self.asked}, and as read back {switch} {self.has}{where}"
 
 
 def of_priority(cell: Cell, number: int, stands: PrioritySettings) -> Iterator[Mismatch]:
-    """Marks and pauses of one of a switch's priorities, for the packets of all groups."""
+    """Yield differences in marks and pauses of one priority, for the packets of all groups."""
     for asked in cell.network.priorities.values():
         yield from _of_marks(number, asked, stands)
         if (asked.pauses is not None) != stands.pauses:
@@ -61,7 +61,6 @@ def _of_marks(number: int, asked: PrioritySpec, stands: PrioritySettings) -> Ite
 
 
 def _of_pauses(cell: Cell, number: int, asked: Pauses, stands: PrioritySettings) -> Iterator[Mismatch]:
-    """Where both pause: at which point, if the experiment states one, and with which headroom."""
     is_stated = "pause_alpha" in stated_pause_points(cell.topology)
     if is_stated and stands.pause_alpha not in (None, asked.alpha):
         wanted = f"pauses beyond {asked.alpha:g} times what is free in priority {number}"
@@ -72,7 +71,7 @@ def _of_pauses(cell: Cell, number: int, asked: Pauses, stands: PrioritySettings)
 
 
 def of_port(asked: SwitchPort, ip_packet_bytes: int, has: PortState) -> Iterator[Mismatch]:
-    """Rate and MTU of one egress."""
+    """Yield differences in rate and MTU of one egress port."""
     rate_bps = asked.link.rate_bps
     if has.rate_bps is not None and has.rate_bps != rate_bps:
         yield Mismatch("rate", f"{rate_bps / 1e9:g} Gb/s", f"has {has.rate_bps / 1e9:g} Gb/s")
@@ -81,19 +80,19 @@ def of_port(asked: SwitchPort, ip_packet_bytes: int, has: PortState) -> Iterator
 
 
 def of_buffer(cell: Cell, buffer_bytes: int | None) -> Iterator[Mismatch]:
-    """The buffer of one switch."""
+    """Yield a difference in the buffer of one switch."""
     for asked_bytes in {port.switch.buffer_bytes for port in cell.network.ports.values()}:
         if buffer_bytes is not None and asked_bytes != buffer_bytes:
             wanted = "an unbounded buffer" if asked_bytes is None else f"a buffer of {asked_bytes} bytes"
             yield Mismatch("buffer", wanted, f"has one of {buffer_bytes} bytes")
 
 
-_NOBODYS: Final = ("pause_xoff", "pause_watchdog")
-"""Keys of a topology that no platform here can be told."""
+_UNSUPPORTED: Final = ("pause_xoff", "pause_watchdog")
+"""Keys of a topology that no supported platform has."""
 
 
 def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> HardwareSwitchVariables:
-    """What `apply` should make of it; UsageError says why no switch, or not this one, can be that."""
+    """Return the settings that `apply` should make; UsageError if this or any switch cannot have them."""
     asked = _one_priority(cell)
     numbers = priorities_of(cell, inventory, switch)
     priorities = dict(switch.variables.switch_priorities)
@@ -109,7 +108,7 @@ def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch)
 
 
 def inventory_as_requested(cell: Cell, inventory: Inventory) -> Inventory:
-    """The same inventory, whose switches that follow experiments are what the cell asks for; UsageError."""
+    """Return the inventory with the requested settings of switches that follow experiments; UsageError."""
     switches = tuple(
         replace(switch, variables=requested_settings(cell, inventory, switch))
         if switch.variables.switch_follows_experiments
@@ -120,7 +119,7 @@ def inventory_as_requested(cell: Cell, inventory: Inventory) -> Inventory:
 
 
 def unreported(cell: Cell, switch: HardwareSwitch) -> list[str]:
-    """What the cell asks of the switch and nobody here sets: a phrase each."""
+    """Return a phrase for each requested setting that is not applied here."""
     asked = {
         port.interface: cell.network.ports[port.name]
         for port in switch.variables.switch_ports
@@ -140,7 +139,7 @@ def _buffer(switch: Switch) -> str:
 
 
 def _one_priority(cell: Cell) -> PrioritySpec:
-    """What all packets of the cell ask for: nodes have one traffic class."""
+    """Return the settings of all packets of the cell: nodes have one traffic class."""
     network = cell.network
     if network.contradiction:
         raise UsageError(f"{cell.experiment.name}: {cell.id}: {network.contradiction}.")
@@ -156,7 +155,7 @@ def _one_priority(cell: Cell) -> PrioritySpec:
 
 
 def priorities_of(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[int]:
-    """The switch's priorities of the hosts' packets; UsageError if it has a map of its own."""
+    """Return the switch's priorities of the hosts' packets; UsageError if no priority names their DSCP."""
     names = cell.topology.host_names()
     found: list[int] = []
     for host in (host for host in inventory.hosts if host.name in names):
@@ -201,12 +200,11 @@ def _marking(cell: Cell, switch: HardwareSwitch, curve: MarkingCurve) -> Marking
 
 
 def _stated_alpha(cell: Cell, switch: HardwareSwitch, pauses: Pauses) -> float | None:
-    """The pause point, where the experiment states one; its default asks for nothing."""
     stated = stated_pause_points(cell.topology)
-    wrong = next((key for key in stated if key in _NOBODYS), None)
+    wrong = next((key for key in stated if key in _UNSUPPORTED), None)
     if wrong is not None:
         raise UsageError(
             f"{cell.experiment.name}: topology.{wrong}: got a value, expected none for {switch.name}, as "
-            "nobody here can tell a hardware switch; leave it out."
+            "no platform here has it; leave it out."
         )
     return pauses.alpha if "pause_alpha" in stated else None

@@ -1,42 +1,199 @@
-"""Run a cell on the nodes of an inventory."""
+"""Run cells on hosts over SSH, and keep their tables and log."""
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from pathlib import Path
+from statistics import median_low
 from typing import Final
 
 from rich.console import Console
 
+from rogue.agent.baselines.tcp_socket import GAUGES
 from rogue.agent.node.messages import Capabilities
-from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.cell import Cell, cell_facts
 from rogue.harness.cell.demand import Group, first_mistake
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.cards import card_name, card_profile
 from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.provision import log_file
 from rogue.harness.provisioning.switches.readback import SwitchState
-from rogue.harness.testbeds.base import CellResult, Progress, Testbed, TestbedError
-from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, Progress, Testbed, TestbedError
+from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts, plan_roles
 from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
 from rogue.harness.testbeds.ends.switch_ports import check_marking
+from rogue.harness.testbeds.ends.tables import Conducted, Readings, collect_tables, failure_of, node_counters
 from rogue.harness.testbeds.ssh import declared_switches, support
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
-from rogue.harness.testbeds.ssh.collected_cell import CollectedCell
-from rogue.harness.testbeds.ssh.conduct import Conductor
-from rogue.harness.testbeds.ssh.nodes import close_nodes, open_all, open_nodes
-from rogue.harness.testbeds.ssh.support import agent_is_slow
-from rogue.harness.testbeds.ssh.switch_machine import marks_differ
-from rogue.harness.testbeds.ssh.switch_readback import ComparedCells, read_switch_states
+from rogue.harness.testbeds.ssh.conduct import Conductor, joined
+from rogue.harness.testbeds.ssh.declared_switches import allowed_differences, switch_facts
+from rogue.harness.testbeds.ssh.nodes import Node, close_nodes, open_all, open_nodes
+from rogue.harness.testbeds.ssh.switch_machine import marking_facts, marks_differ
+from rogue.harness.testbeds.ssh.switch_readback import read_switch_states, refusal, switch_state_facts
 from rogue.harness.testbeds.ssh.switch_request import inventory_as_requested
+from rogue.harness.testbeds.transfer_tables import columns_of
+from rogue.workloads.records import CounterRow
 
+TABLE_FILES: Final = ("transfers", "arrivals", "throughput", "rtt", "control", "events", "counters")
+"""Files of a role that become tables; the others are kept as they are."""
 SETUP_SECONDS: Final = 20.0
 """Connecting, preparing and collecting, beside the time of the traffic itself."""
 
 
+class CollectedCell:
+    """Everything that is known after a run."""
+
+    def __init__(
+        self,
+        cell: Cell,
+        flows: Sequence[NodeFlow],
+        nodes: Mapping[str, Node],
+        done: Conducted,
+        environment: CellEnvironment,
+    ) -> None:
+        self._cell = cell
+        self._flows = flows
+        self._timing = cell.timing
+        self._nodes = nodes
+        self._done = done
+        self._environment = environment
+
+    def rescued(self, error: TestbedError) -> CellResult:
+        """Return the results of a failed cell."""
+        result = CellResult(raw=self._raw())
+        if self._done.start_ns is not None:
+            with suppress(TestbedError):  # half a table may make no sense; the files are there
+                result = self._measured()
+        result.failure = Failure(error.kind, str(error))
+        return result
+
+    def result(self) -> CellResult:
+        """Return the results of a cell."""
+        result = self._measured()
+        result.failure = self._failure()
+        return result
+
+    def _measured(self) -> CellResult:
+        assert self._done.start_ns is not None, "a cell that has started"
+        own_start_ns = {name: node.own_ns(self._done.start_ns) for name, node in self._nodes.items()}
+        readings = Readings(self._flows, self._done, own_start_ns)
+        tables = collect_tables(self._cell, readings)
+        tables["counters"] = self._counters(readings)
+        not_measured = support.not_measured(self._cell, self._environment.inventory)
+        if self._environment.unrecorded:
+            not_measured["cpu"] = "; ".join(self._environment.unrecorded)
+        if self._environment.dool:
+            tables["cpu"] = self._environment.cpu_table(self._done.start_ns, self._timing.traffic_ns)
+        return CellResult(
+            tables=tables,
+            facts=self._facts(),
+            not_measured=not_measured,
+            raw=self._raw(),
+        )
+
+    def _counters(self, readings: Readings) -> Columns:
+        rows = sorted(self._environment.counter_rows() + node_counters(readings))
+        return columns_of(CounterRow, rows)
+
+    def _failure(self) -> Failure | None:
+        if self._done.failures:
+            error = joined(self._done.failures)
+            return Failure(error.kind, str(error))
+        return failure_of(self._cell, self._flows, self._done.results)
+
+    def _facts(self) -> dict[str, Fact]:
+        done = self._done
+        probe = next((flow for flow in self._flows if flow.is_probe), None)
+        return {
+            **cell_facts(self._cell),
+            "probe_host": probe.flow.source if probe else None,
+            "qp_failures": sum(
+                result.status == "error" and not name.startswith("probe")
+                for name, result in done.results.items()
+            ),
+            "clock_error_ns": max(node.clock_error_ns for node in self._nodes.values()),
+            "start_notice_ns": done.start_notice_ns,
+            **self._equipment(),
+            **self._tcp(),
+        }
+
+    def _tcp(self) -> dict[str, Fact]:
+        """Return the kernel's window and round-trip time at the end, as medians over all connections."""
+        senders = [flow.role("requester") for flow in self._flows if flow.service == "tcp"]
+        results = [self._done.results[role] for role in senders if role in self._done.results]
+        values = {name: [result.facts.get(name) for result in results] for name in GAUGES}
+        known = {name: [each for each in found if isinstance(each, int)] for name, found in values.items()}
+        return {f"tcp_{name}": median_low(found) for name, found in known.items() if found}
+
+    def _equipment(self) -> dict[str, Fact]:
+        first = next(flow for flow in self._flows if not flow.is_probe)
+        node = self._nodes[first.host("requester")]
+        prepared = self._done.prepared[first.role("requester")]
+        limited = self._done.prepared[first.role(first.source_end)]
+        port = next((port for port in node.capabilities.ports if port.get("device") == prepared.device), {})
+        is_hardware = port.get("driver", "software") != "software"
+        if prepared.device is None:  # TCP goes through whatever card there is
+            is_hardware = node.host.variables.rdma_device_kind == "card"
+        return {
+            "nic": _nic(prepared.device, port),
+            "nic_is_hardware": is_hardware,
+            "nic_profile": card_profile(str(port.get("hca_type"))),
+            "dcqcn": None if prepared.device is None else str(port.get("dcqcn", "unknown")),
+            **_card_facts(port),
+            **({} if limited.processors is None else {"agent_processors": limited.processors}),
+            **pacing_facts(self._flows, self._done.prepared),
+            "rate_limiter_step_bps": limited.limiter_step_bps,
+            "switch": self._environment.switch,
+            **switch_facts(self._environment.inventory),
+            **marking_facts(self._cell, self._environment.inventory),
+            **allowed_differences(self._cell, self._environment.inventory),
+            "completions": prepared.completions,
+            "inputs_recorded": first.carrier.settings.options.record_inputs,
+            "node_kernel": node.capabilities.kernel,
+            "node_python": node.capabilities.python,
+            "node_cores": node.capabilities.cores,
+        }
+
+    def _raw(self) -> dict[str, bytes]:
+        raw = {
+            f"{role}.{name}": content
+            for role, files in self._done.files.items()
+            for name, content in files.items()
+            if name not in TABLE_FILES
+        }
+        raw |= self._done.logs
+        raw |= {f"{name}.dool.csv": content for name, content in self._environment.dool.items()}
+        raw |= {f"{name}.agent.log": words for name, node in self._nodes.items() if (words := node.log())}
+        said = {
+            "capabilities": {name: asdict(node.capabilities) for name, node in self._nodes.items()},
+            "prepared": {role: asdict(prepared) for role, prepared in self._done.prepared.items()},
+            "results": {role: asdict(result) for role, result in self._done.results.items()},
+        }
+        for name, content in said.items():
+            raw[f"{name}.json"] = json.dumps(content, indent=1, sort_keys=True).encode()
+        return raw
+
+
+def _card_facts(port: Mapping[str, object]) -> dict[str, Fact]:
+    names = ("firmware", "pcie", "accelerations", "dcqcn_mask")
+    return {f"nic_{name}": str(port[name]) for name in names if name in port}
+
+
+def _nic(device: str | None, port: Mapping[str, object]) -> str:
+    if device is None:
+        return "the kernel's own network stack (software)"
+    if (driver := port.get("driver")) == "software":
+        return f"{device} (software)"
+    model = card_name(str(port.get("hca_type") or ""))
+    return f"{device}, {model + ', ' if model else ''}driver {driver} (hardware)"
+
+
 class SshTestbed(Testbed):
-    """Machines that somebody has provisioned: virtual ones, CloudLab's, or a rack's."""
+    """Provisioned machines: virtual ones, CloudLab's, or a rack's."""
 
     def __init__(self, name: str, inventory: Path, *, is_trusted: bool = False) -> None:
         self._is_trusted = is_trusted
@@ -45,16 +202,15 @@ class SshTestbed(Testbed):
         self._inventory: Inventory | None = None
         self._capabilities: dict[str, Capabilities] | None = None
         self._switch_states: dict[str, SwitchState] | None = None
-        self._compared = ComparedCells()
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """Return the name on the command line."""
         return self._name
 
     @property
     def jobs_max(self) -> int | None:
-        """One cell has the whole network to itself."""
+        """Return 1, because a cell uses the whole network."""
         return 1
 
     @property
@@ -66,7 +222,7 @@ class SshTestbed(Testbed):
 
     @property
     def capabilities(self) -> Mapping[str, Capabilities]:
-        """What each host says it is and has; asked once."""
+        """Return the capabilities of each host, read once."""
         if self._capabilities is None:
             hosts = [host.name for host in self.inventory.hosts]
             with ExitStack() as stack:
@@ -76,47 +232,43 @@ class SshTestbed(Testbed):
 
     @property
     def switch_states(self) -> Mapping[str, SwitchState]:
-        """Return the state of each hardware switch, which is read once."""
+        """Return the reported settings of each hardware switch, read once."""
         if self._switch_states is None:
             self._switch_states = read_switch_states(self.inventory)
         return self._switch_states
 
     def obstacles(self) -> list[str]:
-        """The doctor's findings that refuse."""
+        """Return the doctor's findings that refuse."""
         findings = examine(self.inventory, log_file(None, "doctor"), Console(stderr=True))
         return [str(finding) for finding in findings if finding.refuses]
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Why the cell cannot run on these nodes."""
-        named = self.inventory
+        """Return why the cell cannot run on these nodes."""
         try:
-            inventory = inventory_as_requested(cell, named)
+            inventory = inventory_as_requested(cell, self.inventory)
         except UsageError as error:
             return str(error)
-        return support.unsupported(cell, inventory, self.capabilities) or self._compared.refusal(
-            cell, inventory, self.switch_states
-        )
+        reason = support.unsupported(cell, inventory, self.capabilities)
+        return reason or refusal(cell, inventory, self.switch_states)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
-        """Unless flows or sizes are drawn."""
+        """Return True unless flows or sizes are drawn."""
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """The first parameter that the agent does not take, or that only a simulator can give it."""
+        """Return the first parameter that the agent does not take, or that only a simulator can give it."""
         return first_mistake(cell.groups, cell.transport.parameters, _check_parameters)
 
     def differences(self, cell: Cell) -> list[str]:
-        """Marks of emulated machines, a core that is full; what of hardware switches may differ."""
+        """Return sentences about other marks, and about permitted differences of hardware switches."""
         inventory = inventory_as_requested(cell, self.inventory)
-        told = [words for words in (marks_differ(cell, inventory), agent_is_slow(cell)) if words]
-        found = declared_switches.allowed_differences(cell, inventory) | self._switch_facts(cell, inventory)
-        return [*told, *found.values()]
-
-    def _switch_facts(self, cell: Cell, inventory: Inventory) -> dict[str, str]:
-        return self._compared.facts(cell, inventory, self.switch_states)
+        marks = marks_differ(cell, inventory)
+        found = declared_switches.allowed_differences(cell, inventory)
+        found |= switch_state_facts(cell, inventory, self.switch_states)
+        return [*([marks] if marks else []), *found.values()]
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """The traffic's own time, for real time is what it takes."""
+        """Return the time of the traffic and of the setup."""
         return SETUP_SECONDS + cell.timing.traffic_ns / SECOND_NS
 
     def run(self, cell: Cell, progress: Progress) -> CellResult:
@@ -133,11 +285,11 @@ class SshTestbed(Testbed):
                     environment.rescue()
                     conductor.rescue()
                     result = collected.rescued(error)
-                    result.facts |= self._switch_facts(cell, inventory)
-                    close_nodes(self.inventory)  # nobody knows what state they are in
+                    result.facts |= switch_state_facts(cell, inventory, self.switch_states)
+                    close_nodes(self.inventory)  # their state is unknown
                     return result
             result = collected.result()
-            result.facts |= self._switch_facts(cell, inventory)
+            result.facts |= switch_state_facts(cell, inventory, self.switch_states)
             if conductor.done.failures:
                 close_nodes(self.inventory)
             else:
@@ -145,7 +297,7 @@ class SshTestbed(Testbed):
             return result
 
     def _end(self, conductor: Conductor) -> None:
-        """Make the agents ready for the next cell; if one refuses, the next cell starts new ones."""
+        """Prepare the agents for the next cell; if one refuses, the next cell starts new ones."""
         try:
             conductor.end()
         except TestbedError:
@@ -158,7 +310,6 @@ def _check_parameters(group: Group) -> None:
 
 
 def _lead(conductor: Conductor, environment: CellEnvironment, progress: Progress) -> None:
-    """Through the whole cell."""
     environment.set_ports()
     environment.record_load()
     conductor.prepare()

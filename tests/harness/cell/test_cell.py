@@ -1,5 +1,6 @@
-"""Tests: describe one cell: an experiment at one factor point, with one transport and one seed."""
+"""Test cells: groups, flows, faults and what they record."""
 
+import gc
 import pickle
 from pathlib import Path
 
@@ -7,6 +8,64 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.harness.cell.cell import bottleneck_facts, cell_facts, expected_bytes, fault_events
+from rogue.harness.cell.demand import carried_verbs, gc_paused
+from rogue.workloads.transports import parse_transport
+
+GROUP = "traffic=[{name: bulk, workload: {kind: incast, senders: 2, size: 1MB, verb: read}}]"
+
+
+def test_a_transport_without_read_writes(tmp_path: Path) -> None:
+    assert dict(carried_verbs(parse_transport("rogue"))) == {"write": "write", "read": "read", "send": "send"}
+    assert dict(carried_verbs(parse_transport("dctcp"))) == {
+        "write": "write",
+        "read": "write",
+        "send": "write",
+    }
+    (group,) = cell_of(tmp_path, "workload=null", GROUP, "transports=[rogue-uc]").groups
+    assert [flow.verb for flow in group.flows] == ["write", "write"]
+    assert group.demand.replaced == (("read", "write"),)
+
+
+def test_transports_that_carry_the_same_verbs_share_the_flows(tmp_path: Path) -> None:
+    """A hundred thousand of them take seconds, for each of the cells that a plan has."""
+    irn, lossy, rogue = (
+        cell_of(tmp_path, "workload=null", GROUP, f"transports=[{name}]").groups[0].flows
+        for name in ("irn", "roce-lossy", "rogue")
+    )
+    assert irn is lossy
+    assert irn is not rogue
+
+
+def test_nothing_is_looked_for_inside_and_all_is_as_before_afterwards() -> None:
+    with gc_paused():
+        assert not gc.isenabled()
+        with gc_paused():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+CARRIER_GROUP = (
+    "{name: own, workload: {kind: incast, senders: 2, size: 1MB}, transport: roce, parameters: {window: 1}}"
+)
+
+
+def test_which_parameters_are_a_groups_own(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "transports=[{name: rogue, segment: 16KiB}]")
+    assert not cell.groups[0].states("segment")
+    (own,) = cell_of(tmp_path, "workload=null", f"traffic=[{CARRIER_GROUP}]").groups
+    assert own.states("window")
+    assert own.states("segment"), "whatever is wrong with its transport is its own mistake"
+
+
+def test_the_probe_says_that_it_is_one(tmp_path: Path) -> None:
+    """Whatever a group may be called."""
+    cell = cell_of(tmp_path, "workload=null", f"traffic=[{CARRIER_GROUP.replace('own', 'probe')}]")
+    assert cell.probe is not None
+    assert cell.probe.is_probe
+    assert (cell.probe.flow_id, cell.probe.carrier.label) == ("probe/h2->h3", "roce")
+    assert cell.groups[0].name == cell.probe.carrier.name
+
 
 GROUPS = """\
 name: x
@@ -25,21 +84,6 @@ def test_groups_have_the_cells_transport_or_their_own(tmp_path: Path) -> None:
     assert bulk.parameters == {"segment": "16KiB", "alpha_packets": 1}
     assert (str(rival.transport), rival.label, rival.priority) == ("dctcp", "dctcp", 3)
     assert rival.parameters == {}
-
-
-def test_a_groups_own_value_goes_before_the_cells(tmp_path: Path) -> None:
-    transports = "transports=[{name: rogue, alpha_packets: 3}]"
-    assert cell_of(tmp_path, transports, text=GROUPS).groups[0].parameters["alpha_packets"] == 1
-
-
-def test_flows_by_group_without_the_probe(tmp_path: Path) -> None:
-    assert [(group.name, len(group.flows)) for group in cell_of(tmp_path).groups] == [("main", 2)]
-
-
-def test_a_transport_without_read_writes_in_the_same_direction(tmp_path: Path) -> None:
-    rogue, rogue_uc = (cell_of(tmp_path, text=GROUPS, index=index) for index in (0, 1))
-    ends = [[(flow.source, flow.destination) for flow in cell.groups[0].flows] for cell in (rogue, rogue_uc)]
-    assert ends[0] == ends[1] == [("h0", "h3"), ("h1", "h3")]
 
 
 def test_what_was_replaced_is_said(tmp_path: Path) -> None:
@@ -178,11 +222,6 @@ def test_the_slowest_port_that_all_flows_share(
     }
 
 
-def test_flows_to_several_receivers_share_none(tmp_path: Path) -> None:
-    many = "workload={kind: many_pairs, hosts: 3, load: 0.9, arrive_for: 10ms}"
-    assert bottleneck_facts(cell_of(tmp_path, many)) == {}
-
-
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
 LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
 
@@ -239,16 +278,6 @@ def test_greedy_flows_fill_their_receiver(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "workload.repeat_for=1s")
     rows = 1250 * 100 + 19073.486 * 20 + 10_000 * 10 + 100 * 2 * 25 + 1000 * 4 * 2
     assert expected_bytes(cell) == pytest.approx(20_000 + rows)
-
-
-def test_only_what_is_measured_is_stored(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "workload.repeat_for=1s", "probe=null", "measure=[rtt]")
-    assert expected_bytes(cell) == pytest.approx(20_000 + 1250 * 100 + 19073.486 * 20)
-
-
-def test_finite_flows_have_the_transfers_that_they_ask_for(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "probe=null", "measure=[rtt]")
-    assert expected_bytes(cell) == pytest.approx(20_000 + 2 * 100 + 2e6 / 65536 * 20)
 
 
 @pytest.mark.parametrize(("interval", "rows"), [("10ms", 2e6 / 65536), ("100us", 2 * 1_717_184 / 1e5)])

@@ -1,4 +1,4 @@
-"""How long a cell lasts and how often it is sampled."""
+"""Test the duration and the sampling intervals of a cell."""
 
 from pathlib import Path
 

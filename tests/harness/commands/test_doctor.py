@@ -103,7 +103,7 @@ def test_an_experiment_asks_hardware_switches_what_they_have(
         assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("node  system"), "the nodes come first"
-    assert lines[-3] == "of tor nobody compared buffer, delays, alpha of the buffer"
+    assert lines[-3] == "of tor there is no comparison of buffer, delays, alpha of the buffer"
     assert lines[-2].startswith(
         "refused: tor: the experiment asks for a switch that marks beyond 98670 bytes in priority 3, and as "
         "read back tor marks nothing at Ethernet1, Ethernet2, Ethernet3, Ethernet4: run `rogue switch apply`"

@@ -1,17 +1,80 @@
-"""`register_format`, as the file of an outsider calls it."""
+"""Test formats of plug-ins and their contract."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 from helpers.command_line import rogue
 from helpers.plugin_files import example, plugin
 
-from rogue.harness.data.formats import FORMATS
+from rogue.harness.data.formats import FORMATS, OURS
+from rogue.harness.data.formats.format import Converted, Format, wrong
+from rogue.harness.data.plugins import SAMPLES, format_faults
+from rogue.harness.data.source import DataSource, data_source
 from rogue.harness.errors import ConfigError
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 
-PAIRS = example("how-to/plug-ins.md", "register_format")
+COUNT = count()
+Convert = Callable[[DataSource], Converted]
+
+
+@pytest.fixture
+def faults() -> Iterator[Callable[..., list[str]]]:
+    """Return a function for the faults of a format made of these."""
+
+    def of(read: Convert, write: Convert | None = None) -> list[str]:
+        FORMATS["broken"] = Format("broken", "trace", read, write)
+        return format_faults("broken")
+
+    yield of
+    del FORMATS["broken"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_that_ships_keeps_it(name: str) -> None:
+    assert format_faults(name) == []
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_there_is_a_file_of_ours_to_try_each_kind_with(kind: str) -> None:
+    assert OURS[kind](data_source("ours", SAMPLES[kind].encode()))
+
+
+def refused(source: DataSource) -> Converted:
+    raise wrong(source, 1, "this", "that")
+
+
+def test_what_says_mistakes_and_nothing_else_keeps_it(faults: Callable[..., list[str]]) -> None:
+    assert faults(refused) == []
+
+
+def test_what_raises_is_named(faults: Callable[..., list[str]]) -> None:
+    def divides(source: DataSource) -> Converted:
+        return Converted(str(1 // len(source.text)))
+
+    assert faults(divides) == ["it raises ZeroDivisionError: integer division or modulo by zero"]
+
+
+def test_another_result_for_the_same_file_is_named(faults: Callable[..., list[str]]) -> None:
+    (fault,) = faults(lambda _source: Converted(str(next(COUNT))))
+    assert fault == "'' was read twice, with two results"
+
+
+def test_what_is_written_must_be_read_as_it_was(faults: Callable[..., list[str]]) -> None:
+    def both(source: DataSource) -> Converted:
+        return Converted(source.text)
+
+    assert faults(both, both) == []
+
+    def longer(source: DataSource) -> Converted:
+        return Converted(source.text.replace(",a", ",aa"))
+
+    (fault,) = faults(both, longer)
+    assert fault.startswith("what is written, read and written again says start_ns,")
+
+
+PAIRS = example("PLUGINS.md", "register_format")
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +103,7 @@ def test_without_its_plugin_a_format_is_not_known(tmp_path: Path) -> None:
 
 def test_what_is_no_format_is_a_sentence_with_its_line() -> None:
     last = PAIRS.count("\n")
-    for wrong, words in (
+    for call, words in (
         ('register_format("pairs", read_pairs)', "as a format, expected Format"),
         (
             'register_format("pairs", Format("x", "goal", read_pairs))',
@@ -51,7 +114,7 @@ def test_what_is_no_format_is_a_sentence_with_its_line() -> None:
             "the name 'Pairs' of a format, expected",
         ),
     ):
-        text = PAIRS[: PAIRS.rindex("register_format(")] + wrong + "\n"
+        text = PAIRS[: PAIRS.rindex("register_format(")] + call + "\n"
         with pytest.raises(ConfigError, match=rf"my\.py:{last}: got .*{words}"):
             load_plugins([plugin(text)])
     assert "pairs" not in FORMATS

@@ -1,6 +1,10 @@
-"""Traces in files: what is read, and the one sentence for each kind of nonsense."""
+"""Test traces in CSV and Parquet."""
 
 import io
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,10 +15,58 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from pydantic_core import PydanticCustomError
 
-from rogue.harness.data import columns
-from rogue.harness.data.columns import read_columns
+from rogue.harness.data import trace as columns
 from rogue.harness.data.source import data_source
-from rogue.harness.data.trace import COLUMNS, read_trace
+from rogue.harness.data.trace import COLUMNS, read_columns, read_trace
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_words_of_many_rows_are_coded_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "_ROWS_AT_ONCE", 2)
+    table = read_columns(data_source("t.csv", b"a\nx\ny\nz\nx\ny\n"), ("a",))
+    words, codes = table.words("a")
+    assert (words, codes.tolist()) == (("x", "y", "z"), [0, 1, 2, 0, 1])
+    table = read_columns(data_source("t.csv", b'a\nx\ny\nz\n""\n'), ("a",))
+    with pytest.raises(PydanticCustomError) as caught:
+        table.words("a")
+    assert (caught.value.context or {})["got"] == "nothing in line 5, column a of t.csv"
+
+
+FORK_TWICE = """
+import os
+from pathlib import Path
+from helpers.experiments import trace_rows
+from rogue.agent.node.processes import close_all_but
+trace_rows("start_ns,src,dst,size_bytes\\n0,h0,h1,5\\n")
+if (child := os.fork()) == 0:
+    close_all_but({0, 1, 2})
+    if (grandchild := os.fork()) == 0:
+        os._exit(0)
+    os._exit(abs(os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1])))
+raise SystemExit(abs(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+"""
+
+
+def test_who_has_read_a_file_may_fork_and_let_the_fork_fork() -> None:
+    """As the agent does: with Arrow's own pipe for signals the second fork is ended."""
+    path = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-c", FORK_TWICE], env={**os.environ, "PYTHONPATH": path}, check=False
+    )
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(""), ValueError("\n")])
+def test_an_error_without_words_is_told(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(parquet, "ParquetFile", fail)
+    with pytest.raises(PydanticCustomError, match="Parquet that is whole") as told:
+        read_columns(data_source("t.parquet", b"PAR1"), ("a",))
+    assert (told.value.context or {})["got"] == f"t.parquet ({type(error).__name__})"
+
 
 HEAD = "start_ns,src,dst,size_bytes\n"
 GOOD = HEAD + "0,h0,h1,10\n"
@@ -57,11 +109,6 @@ def test_a_decimal_comma_between_semicolons_is_named() -> None:
     assert told(text).startswith("1,5 in line 3, column start_us of f.csv, expected a number")
 
 
-def test_names_without_a_separator_are_told_which_ones_there_are() -> None:
-    with pytest.raises(PydanticCustomError, match="separate columns with commas, semicolons or tabs"):
-        trace_rows("start_us src dst size_bytes\n0 h0 h1 5\n")
-
-
 def test_spaces_around_values_say_nothing() -> None:
     rows = trace_rows("start_ns, src, dst, size_bytes, group\n0, h0,\th1 , 5 , web\n 7, h1, h0, 6, web\n")
     assert [tuple(row) for row in rows.rows(slice(0, 2))] == [
@@ -70,10 +117,6 @@ def test_spaces_around_values_say_nothing() -> None:
     ]
     assert told(GOOD + "0, h0, h1,  \n").startswith("nothing in line 3, column size_bytes of f.csv")
     assert told(GOOD + "0,  , h1, 5\n").startswith("nothing in line 3, column src of f.csv")
-
-
-def test_hosts_are_sorted_by_number() -> None:
-    assert trace_rows(HEAD + "0,h10,h9,1\n0,h2,h10,1\n").hosts == ("h2", "h9", "h10")
 
 
 BAD = {

@@ -1,13 +1,164 @@
-"""What an experiment says once it is read."""
+"""Test the keys of experiments: transports, measures, kinds and what must fit together."""
 
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
 from helpers.experiments import SMALL, load_text
+from pydantic import BaseModel, Field, ValidationError
 
 from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.choices import MEASURES, SAMPLED, MeasureChoice, TrafficGroup, TransportChoice
+from rogue.harness.experiment.keys import ByKind, Key, keys_of
 from rogue.harness.experiment.model import Experiment
-from rogue.workloads.topologies import TOPOLOGIES
+from rogue.workloads.faults import FAULTS
+from rogue.workloads.probes import PROBES
+from rogue.workloads.records import TABLES
+from rogue.workloads.specification import Specification, Time
+from rogue.workloads.topologies import TOPOLOGIES, Topology
+from rogue.workloads.traffic import WORKLOADS
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "parameters", "shown"),
+    [
+        ("rogue", "rogue", {}, "rogue"),
+        ({"name": "rogue"}, "rogue", {}, "rogue"),
+        (
+            {"name": "rogue", "base_rtt_floor": "25us"},
+            "rogue",
+            {"base_rtt_floor": "25us"},
+            "rogue,base_rtt_floor=25us",
+        ),
+        ({"name": "roce+pfc", "label": "lossless"}, "roce+pfc", {}, "lossless"),
+    ],
+)
+def test_transport(written: object, name: str, parameters: dict[str, object], shown: str) -> None:
+    choice = TransportChoice.model_validate(written)
+    assert (str(choice.name), choice.parameters, choice.shown) == (name, parameters, shown)
+
+
+@pytest.mark.parametrize(
+    "written", ["rouge", 5, [], {}, {"name": "rogue", "alpha": []}, {"label": "x"}, "a+b"]
+)
+def test_wrong_transport(written: object) -> None:
+    with pytest.raises(ValidationError):
+        TransportChoice.model_validate(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("uet+pfc", "expected uet or uet with +rccc; leave +pfc out"),
+        ("uet+spray", "its load_balancing; leave +spray out"),
+        ("dctcp+pfc", "expected dctcp; leave +pfc out"),
+        ("roce+rccc", "leave +rccc out"),
+        ("uet+rcc", "expected uet or uet with +rccc; write uet+rccc if that is meant"),
+        ("uet+pfcs", "expected uet or uet with +rccc; write uet+rccc if that is meant"),
+        ("roce+dcqn", "write roce+dcqcn if that is meant"),
+        ("roce+pfc+pfc", "expected each feature once; write roce+pfc if that is meant"),
+        ("rouge+pfc", "write rogue+pfc if that is meant"),
+        ("uet+xyz123", "expected uet or uet with +rccc; `rogue list transports` explains them"),
+    ],
+)
+def test_advice_is_about_the_transport_that_was_named(tmp_path: Path, written: str, told: str) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        load_text(tmp_path, SMALL, f"transports=[{written}]")
+    assert told in str(refusal.value)
+
+
+def test_only_what_is_sampled_has_an_interval() -> None:
+    for kind in MEASURES:
+        if kind not in SAMPLED:
+            with pytest.raises(ValidationError, match="only throughput and queues are sampled"):
+                MeasureChoice.model_validate({"kind": kind, "interval": "1ms"})
+
+
+def test_every_measure_has_its_table() -> None:
+    assert set(MEASURES) == set(TABLES) - {"flows", "counters", "events"}
+
+
+@pytest.mark.parametrize("own", [{"ports": ["a"]}, {"until": "1ms"}, {"packets_max": 9}])
+def test_nothing_but_packets_is_chosen(own: dict[str, object]) -> None:
+    with pytest.raises(ValidationError, match="only packets are chosen"):
+        MeasureChoice.model_validate({"kind": "queues", **own})
+
+
+@pytest.mark.parametrize("until", ["1ns", "1us"])
+def test_the_end_of_packets_is_after_their_start(until: str) -> None:
+    with pytest.raises(ValidationError, match="a time after from"):
+        MeasureChoice.model_validate({"kind": "packets", "from": "1us", "until": until})
+
+
+class Holder(BaseModel):
+    topology: Annotated[Topology, ByKind(TOPOLOGIES)] | None = None
+
+
+@pytest.mark.parametrize(
+    ("written", "loc"),
+    [
+        (5, ("topology",)),
+        ({}, ("topology", "kind")),
+        ({"kind": "moebius"}, ("topology", "kind")),
+        ({"kind": []}, ("topology", "kind")),
+        ({"kind": "star", "rate": "1Gbps"}, ("topology", "hosts")),
+    ],
+)
+def test_mistake_is_blamed_on_its_key(written: object, loc: tuple[str, ...]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Holder.model_validate({"topology": written})
+    assert [error["loc"] for error in caught.value.errors()] == [loc]
+
+
+PARTS = [Experiment, TransportChoice, MeasureChoice, TrafficGroup]
+REGISTRIES = [TOPOLOGIES, WORKLOADS, PROBES, FAULTS]
+
+
+class Sample(Specification):
+    kind: Literal["sample"] = "sample"
+    wait_ns: Time = 50_000
+    """How long.
+
+    Source: none.
+    """
+    share: float = Field(default=0.5, gt=0, le=1)
+    """A share."""
+    targets: list[Literal["a", "b"]] | None = None
+    """Which."""
+    is_on: bool = False
+    """Whether."""
+    count: int = Field(ge=2)
+    """How many."""
+
+
+def test_a_key_is_told_as_it_is_written() -> None:
+    assert keys_of(Sample) == [
+        Key("wait", "time", "50us", "How long."),
+        Key("share", "number, above 0 to 1", "0.5", "A share."),
+        Key("targets", "list: a or b", "none", "Which."),
+        Key("is_on", "true or false", "false", "Whether."),
+        Key("count", "integer, from 2", "required", "How many."),
+    ]
+
+
+def test_a_short_form_does_not_hide_the_keys_of_the_long_one() -> None:
+    assert [key.name for key in keys_of(TransportChoice)] == ["name", "label"]
+    assert [key.name for key in keys_of(MeasureChoice)] == [
+        "kind", "interval", "ports", "flows", "from", "until", "packets_max",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [*PARTS, *(kind for registry in REGISTRIES for kind in registry.values())],
+    ids=lambda k: k.__name__,
+)
+def test_every_key_has_a_meaning_and_a_type(kind: type[Specification]) -> None:
+    for key in keys_of(kind):
+        assert key.meaning.endswith("."), f"{kind.__name__}.{key.name} has no docstring"
+        assert key.type
+        assert "_ns" not in key.name and "Undefined" not in key.default
+
 
 GROUPS = """\
 name: groups
@@ -19,33 +170,9 @@ transports: [rogue]
 """
 
 
-def test_short_form_is_a_group_called_main(tmp_path: Path) -> None:
-    experiment = load_text(tmp_path).experiment
-    assert [(each.name, each.transport, each.priority) for each in experiment.groups] == [("main", None, 0)]
-
-
-def test_groups(tmp_path: Path) -> None:
-    experiment = load_text(tmp_path, GROUPS).experiment
-    assert [(each.name, str(each.transport), each.priority) for each in experiment.groups] == [
-        ("bulk", "None", 0), ("rival", "roce", 3),
-    ]  # fmt: skip
-
-
 def test_the_probe_has_the_last_host_but_one_for_itself(tmp_path: Path) -> None:
     assert load_text(tmp_path).experiment.placement.hosts == ("h0", "h1", "h3")
     assert load_text(tmp_path, GROUPS).experiment.placement.hosts == ("h0", "h1", "h2", "h3")
-
-
-def test_pairs_beside_a_probe_need_no_more_hosts_than_they_name(tmp_path: Path) -> None:
-    pairs = "workload={kind: pairs, flows: [{source: h0, destination: h3}], run_for: 1ms}"
-    assert load_text(tmp_path, SMALL, pairs).experiment.placement.described == "h0 to h3 without h2"
-
-
-def test_everything_is_measured_by_default(tmp_path: Path) -> None:
-    experiment = load_text(tmp_path).experiment
-    assert experiment.measures("latency")
-    assert experiment.measures("cpu")
-    assert not load_text(tmp_path, GROUPS).experiment.measures("latency")
 
 
 def test_what_is_measured_and_how_often(tmp_path: Path) -> None:
@@ -67,12 +194,6 @@ def test_hosts_must_suffice(tmp_path: Path, senders: int) -> None:
             ConfigError, match="expected at least 5 hosts, 4 for the traffic and one for the probe"
         ):
             load_text(tmp_path, SMALL, f"workload.senders={senders}")
-
-
-@pytest.mark.parametrize("target", ["h0", "s0-h3"])
-def test_faults_strike_links_that_there_are(tmp_path: Path, target: str) -> None:
-    cut = f"faults=[{{kind: link_cut, at: 1ms, target: {target}, duration: 1ms}}]"
-    assert len(load_text(tmp_path, SMALL, cut).experiment.faults) == 1
 
 
 def test_a_switch_does_one_thing_with_what_is_for_a_host(tmp_path: Path) -> None:

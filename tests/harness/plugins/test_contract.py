@@ -209,7 +209,7 @@ class Drawn(Mine):
 
 
 class Twice(Mine):
-    """Two flows that cannot be told apart."""
+    """Two flows with one name."""
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         return (flow(*placement.hosts[:2]),) * 2
@@ -223,7 +223,7 @@ class Alone(Mine):
 
 
 class Away(Mine):
-    """A receiver that nobody placed."""
+    """A receiver outside the placement."""
 
     def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
         return (flow(placement.hosts[0], "elsewhere"),)
@@ -299,7 +299,7 @@ class Namesakes(Pair):
 
 
 class Loose(Pair):
-    """A link to nobody."""
+    """A link to an unknown node."""
 
     _links = (("h0", "s0"), ("h1", "s9"))
 

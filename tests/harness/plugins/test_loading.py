@@ -18,7 +18,7 @@ from rogue.harness.plugins.loading import (
     plugin_versions,
     unload_plugins,
 )
-from rogue.harness.plugins.source import PluginSource, read_plugin
+from rogue.harness.plugins.source import read_plugin
 from rogue.reports.figures import FIGURES
 from rogue.reports.metrics import METRICS, PLUGGED
 from rogue.workloads.flow_sizes import FLOW_SIZES
@@ -151,7 +151,7 @@ def test_what_is_loaded_stays_for_who_needs_no_more() -> None:
 
 
 class Seen(threading.Condition):
-    """Tells that somebody waits."""
+    """A condition that records a waiting thread."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ class Seen(threading.Condition):
 def test_another_version_waits_until_nobody_uses_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or a cell that runs would find the other one under the same name."""
     changed, seen = Seen(), []
-    monkeypatch.setattr(module._users, "changed", changed)
+    monkeypatch.setattr(module, "_changed", changed)
 
     def use() -> None:
         with plugin_versions([NEW]):
@@ -180,35 +180,13 @@ def test_another_version_waits_until_nobody_uses_the_first(monkeypatch: pytest.M
     assert seen == [[NEW.text]]
 
 
-def test_whoever_comes_later_waits_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or cells of the old version that follow each other would hold the new one out for ever."""
-    changed, entered = Seen(), []
-    monkeypatch.setattr(module._users, "changed", changed)
-
-    def use(name: str, source: PluginSource) -> None:
-        with plugin_versions([source]):
-            entered.append(name)
-
-    threads = []
-    with plugin_versions([OLD]):
-        for name, source in (("new", NEW), ("old", OLD), ("new again", NEW)):
-            changed.has_waiter.clear()
-            threads.append(threading.Thread(target=use, args=(name, source), daemon=True))
-            threads[-1].start()
-            assert changed.has_waiter.wait(10)
-        assert entered == []
-    for thread in threads:
-        thread.join(10)
-    assert entered == ["new", "old", "new again"]
-
-
 def test_who_waits_in_vain_is_told_for_what() -> None:
     words = rf"my\.py: got my\.py \({OLD.sha256[:12]}\) in use by 2 cells of this worker for 0 s"
     with plugin_versions([OLD]), plugin_versions([OLD]):
         with pytest.raises(ConfigError, match=words), plugin_versions([NEW], limit_s=0):
             pytest.fail("entered beside another version")
         with plugin_versions([OLD], limit_s=0):
-            assert texts() == [OLD.text], "who gave up stands in nobody's way"
+            assert texts() == [OLD.text], "a cell that gave up blocks no other"
 
 
 def test_the_same_text_in_another_language_is_another_version() -> None:

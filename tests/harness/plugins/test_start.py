@@ -1,4 +1,4 @@
-"""What `rogue new` writes works as it is."""
+"""Test that files of `rogue new` work unchanged."""
 
 from pathlib import Path
 

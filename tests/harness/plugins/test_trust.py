@@ -1,4 +1,4 @@
-"""Code in somebody else's run never runs unless a person names it."""
+"""Test that code kept by a run needs permission to run."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ EVIL = FIXED_TWICE + "from pathlib import Path\nPath(__import__('os').environ['M
 
 
 def record(text: str = EVIL) -> PluginRecord:
-    """Its checksum lies, as somebody else's may."""
+    """The checksum is wrong, as in a forged manifest."""
     return PluginRecord(file="my.py", sha256="0" * 64, text=text, adds=["control twice"])
 
 

@@ -1,7 +1,10 @@
-"""What every testbed must keep: new ones are picked up by themselves."""
+"""Test what all testbeds promise, and their registry."""
 
+import ast
+import importlib
 import pickle
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,10 +12,14 @@ from helpers.built_kernel import built_testbed
 from helpers.experiments import cell_of
 from helpers.fake_testbed import FakeTestbed
 
+import rogue
+from rogue.harness import testbeds
 from rogue.harness.errors import UsageError
 from rogue.harness.results.tables import to_arrow
-from rogue.harness.testbeds import TESTBEDS, find_testbed, known_testbeds
+from rogue.harness.testbeds import TESTBEDS, BuiltIn, find_testbed, known_testbeds
 from rogue.harness.testbeds.base import Testbed
+from rogue.harness.testbeds.kernel import KernelTestbed
+from rogue.reports.pages.build import build
 from rogue.workloads.transports import BASES
 
 EVERY: list[Callable[[], Testbed]] = [*TESTBEDS.values(), FakeTestbed]
@@ -89,3 +96,101 @@ def test_a_testbed_must_be_whole() -> None:
 
     with pytest.raises(TypeError, match="abstract"):
         Half()  # type: ignore[abstract]
+
+
+PLACE = Path(testbeds.__file__).parent
+PACKAGE = testbeds.__name__
+SHARED = ("ends", "transfer_tables", "base")
+"""What any testbed may import."""
+OF_INVENTORIES = "ssh"
+MODULES = sorted({each.stem for each in PLACE.iterdir() if each.stem[:1] != "_"} - {*SHARED, "README"})
+
+
+def files_of(module: str) -> list[Path]:
+    """A testbed is a file or a folder."""
+    file = PLACE / f"{module}.py"
+    return [file] if file.is_file() else list((PLACE / module).rglob("*.py"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Modules beside the testbeds' registry that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
+            names = [f"{PACKAGE}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        for name in names:
+            if name.startswith(f"{PACKAGE}."):
+                yield name.removeprefix(f"{PACKAGE}.").partition(".")[0]
+
+
+def test_every_testbed_is_a_line_of_the_registry() -> None:
+    lines = [each.module for each in TESTBEDS.values() if isinstance(each, BuiltIn)]
+    assert sorted([*lines, OF_INVENTORIES]) == MODULES
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_testbed_imports_no_other(module: str) -> None:
+    for path in files_of(module):
+        assert set(imported(path)) <= {module, *SHARED}, path
+
+
+@pytest.mark.parametrize("shared", SHARED)
+def test_what_they_share_imports_none_of_them(shared: str) -> None:
+    for path in files_of(shared):
+        assert set(imported(path)) <= set(SHARED), path
+
+
+def test_a_line_makes_what_its_folder_names() -> None:
+    assert isinstance(BuiltIn("kernel", "KernelTestbed")(), KernelTestbed)
+    assert isinstance(find_testbed("kernel"), KernelTestbed)
+
+
+def test_the_virtual_testbed_has_a_name_too() -> None:
+    assert known_testbeds() == (*TESTBEDS, "virtual")
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "TESTBEDS.md"
+LINES_MAX = 60
+EXPERIMENT = """\
+name: fluid
+title: A testbed of one file
+topology: {kind: star, hosts: 3, rate: 10Gbps, delay: 1us, buffer: 1MB}
+workload: {kind: incast, senders: 2, size: 1MB}
+transports: [roce, irn]
+"""
+
+
+@pytest.fixture
+def fluid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Register the testbed of the page; return its name."""
+    (text,) = re.findall(r'```python\n(""".*?class FluidTestbed.*?)```', PAGE.read_text(), re.DOTALL)
+    assert len(text.splitlines()) <= LINES_MAX
+    (tmp_path / "fluid.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(TESTBEDS, "fluid", importlib.import_module("fluid").FluidTestbed)
+    return "fluid"
+
+
+def test_a_testbed_of_one_file_runs_an_experiment_and_yields_a_report(fluid: str, tmp_path: Path) -> None:
+    file = tmp_path / "fluid.yaml"
+    file.write_text(EXPERIMENT)
+    run = rogue.run(file, out=tmp_path / "results", testbed=fluid)
+    flows = run.table("flows")
+    assert list(flows["status"]) == ["ok"] * 4
+    # 4 us there and back, and 1 MB of 1024-byte packets, which take 1106 bytes on the wire with RoCEv2
+    assert set(flows["fct_ns"]) == {4_000 + round(8e5 * 1106 / 1024)}
+    (directory,) = (tmp_path / "results" / "fluid").iterdir()
+    build(directory)
+    report = (directory / "report.html").read_text()
+    assert "A testbed of one file" in report
+    assert "the fluid network has transfers only" in report
+
+
+def test_it_says_what_it_cannot_run(fluid: str, tmp_path: Path) -> None:
+    settings = ("faults=[{kind: loss, target: h1, one_in: 100}]",)
+    file = tmp_path / "fluid.yaml"
+    file.write_text(EXPERIMENT)
+    with pytest.raises(rogue.HarnessError, match="the fluid network has no faults: take them away"):
+        rogue.run(file, settings=settings, out=tmp_path / "results", testbed=fluid)

@@ -63,13 +63,13 @@ def cell(tmp_path_factory: pytest.TempPathFactory) -> Planned:
 
 @pytest.fixture(scope="module")
 def of_kernel(cell: Planned) -> Callable[..., tuple[str, ...]]:
-    """What a kernel is told of it."""
+    """Return a function for the orders of a kernel."""
     return cache(lambda *settings: told_by_kernel(cell(*settings)))
 
 
 @pytest.fixture(scope="module")
 def of_simulator(cell: Planned) -> Callable[..., tuple[str, ...]]:
-    """What the simulator is told of it."""
+    """Return a function for the calls of the engine."""
 
     @cache
     def told(*settings: str) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def of_simulator(cell: Planned) -> Callable[..., tuple[str, ...]]:
 
 
 def test_no_key_is_left_out() -> None:
-    """Whoever adds one says here what it does."""
+    """A new key is added here with its effect."""
     assert keys_of(Experiment) - NOT_OF_A_CELL == {
         "topology", "workload", "traffic", "probe", "transports", "faults", "seed", "measure", "time_limit",
     }  # fmt: skip
@@ -217,7 +217,7 @@ def _is_known_to_nodes(key: str, usual: Cell, asked: Cell, monkeypatch: pytest.M
 
 
 def _is_refused(key: str, usual: str | None, asked: str | None) -> bool:
-    """Whether a cell is refused with a reason that names the key; or cannot run here at all, key or not."""
+    """Return True if a cell is refused with a reason that names the key, or cannot run here at all."""
     if usual is not None or asked is None:
         return usual is not None
     words = (*key.split("."), "the inventory has no h")

@@ -154,7 +154,7 @@ def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:
 def _engine_of(
     cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Mapping[tuple[str, str], Mapping[str, Any]], list[tuple[object, ...]]]:
-    """What the engine is told of each link, and of outages."""
+    """Return the arguments of the engine for each link, and the outages."""
     links: dict[tuple[str, str], Mapping[str, Any]] = {}
     cuts: list[tuple[object, ...]] = []
 

@@ -86,7 +86,7 @@ def _cell(directory: Path, topology: str, transports: str) -> Cell:
 def _engine_of(
     cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Mapping[str, Mapping[str, Any]], Mapping[str, int]]:
-    """What the engine is told of each switch, and the rate of each port."""
+    """Return the arguments of the engine for each switch, and the rate of each port."""
     switches: dict[str, Mapping[str, Any]] = {}
     rates_bps: dict[str, int] = {}
 

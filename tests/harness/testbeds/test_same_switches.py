@@ -13,7 +13,7 @@ from rogue.harness.provisioning.switches.change import Configuration
 from rogue.harness.provisioning.switches.platform import PLATFORMS, load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
-from rogue.harness.testbeds.ssh.switch_readback import compare_all, refusal
+from rogue.harness.testbeds.ssh.switch_readback import refusal
 from rogue.harness.testbeds.ssh.switch_request import requested_settings
 
 IN_NUMBERS = ("cumulus", "eos", "sonic")
@@ -29,7 +29,7 @@ ASKED: dict[tuple[str, ...], tuple[str, ...]] = {
     ("transports=[roce+pfc]",): ("comware", "cumulus", "eos", "onyx", "sonic"),
     ("transports=[roce+pfc]", *HEADROOM): ("sonic",),
 }
-"""Who can be told so."""
+"""Platforms that take the setting."""
 
 
 def test_no_platform_is_left_out() -> None:
@@ -52,17 +52,15 @@ def test_what_a_switch_is_told_is_what_is_asked_for(
     assert platform in ASKED[settings]
     _check(cell, wanted)
     stands = {"tor": _standing(platform, wanted)}
-    assert refusal(compare_all(cell, rack, stands)) is None
-    told = refusal(
-        compare_all(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 416KB}]"), rack, stands)
-    )
+    assert refusal(cell, rack, stands) is None
+    told = refusal(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 416KB}]"), rack, stands)
     assert told is not None
     if platform in IN_NUMBERS and cell.network.curves:
         assert "asks for a switch that marks beyond 416000 bytes in priority 3, and as read back tor" in told
 
 
 def _check(cell: Cell, wanted: HardwareSwitchVariables) -> None:
-    """The numbers themselves, and whether they are told in text too."""
+    """Check the numbers in the settings and in the text."""
     (asked,), each = cell.network.priorities.values(), wanted.switch_priorities[3]
     if asked.marks is None:
         assert each.marks is None
@@ -76,7 +74,7 @@ def _check(cell: Cell, wanted: HardwareSwitchVariables) -> None:
 
 
 def _standing(platform: str, wanted: HardwareSwitchVariables) -> SwitchState:
-    """What a switch has that was told so: read back from the very lines."""
+    """Return the state of a switch with these settings, read from its lines."""
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for line in load_platform(platform).lines(wanted):
         found[line.context] = (*found.get(line.context, ()), line.text)

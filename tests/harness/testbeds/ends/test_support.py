@@ -1,18 +1,28 @@
-"""What no real stack can do."""
+"""Test what ends of flows and ports of Linux can and cannot do."""
 
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import cell_of, group_in
 
+from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.cell.transport import ParameterError
+from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.ends.support import (
-    check_parameters,
     is_same_for_every_seed,
     simulators_topology,
     simulators_traffic,
-    too_fine,
 )
+from rogue.harness.testbeds.ends.switch_ports import (
+    check_marking,
+    faulty_ports,
+    linux_ports,
+    marking_ports,
+    outages,
+    uneven_delays,
+    unsupported_marking,
+)
+from rogue.workloads.topologies import Link, Switch
 
 
 def test_nics_of_several_ports_are_the_simulators(tmp_path: Path) -> None:
@@ -45,27 +55,6 @@ def test_traffic_that_only_the_simulator_has(tmp_path: Path, group: str, reason:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "words"),
-    [
-        ("name: rogue, estimator: nic_tx_stamp", "no NIC tells"),
-        ("name: rogue, completions: seldom", "completions"),
-        ("name: roce+dcqcn, kmin: 20KB", "kmin"),
-    ],
-)
-def test_parameters_that_no_agent_on_a_node_takes(tmp_path: Path, parameter: str, words: str) -> None:
-    cell = cell_of(tmp_path, f"transports=[{{{parameter}}}]")
-    with pytest.raises(ParameterError) as refusal:
-        check_parameters(cell.groups[0])
-    assert words in str(refusal.value.args[0])
-
-
-def test_samples_that_no_agent_takes(tmp_path: Path) -> None:
-    assert too_fine(cell_of(tmp_path, "measure=[{kind: throughput, interval: 1ms}]")) is None
-    told = too_fine(cell_of(tmp_path, "measure=[{kind: throughput, interval: 300us}]"))
-    assert str(told).startswith("agents sample throughput every 1 ms or less often, not every 300 us")
-
-
-@pytest.mark.parametrize(
     ("workload", "is_same"),
     [
         ("{kind: incast, senders: 1, size: 1MB}", True),
@@ -76,3 +65,82 @@ def test_repetitions_are_asked_about_once_unless_flows_are_drawn(
     tmp_path: Path, workload: str, is_same: bool
 ) -> None:
     assert is_same_for_every_seed(cell_of(tmp_path, f"workload={workload}")) is is_same
+
+
+UNEVEN = """\
+links:
+  - {link: h0-s0, rate: 1Gbps, delay: 200us}
+  - {link: h1-s0, rate: 1Gbps, delay: 200us}
+  - {link: h2-s0, rate: 1Gbps, delay: 300us}
+"""
+
+
+@pytest.mark.parametrize(
+    ("buffer_bytes", "alpha", "queue_bytes"),
+    [(9_000_000, 1.0, 4_500_000), (9_000_000, 2.0, 6_000_000), (1, 0.5, 1), (None, 1.0, 10**9)],
+)
+def test_a_port_holds_what_it_could_hold_alone(
+    buffer_bytes: int | None, alpha: float, queue_bytes: int
+) -> None:
+    """alpha / (1 + alpha) of the buffer: half of it with 1, two thirds with 2."""
+    switch, link = Switch("s0", buffer_bytes, alpha, "shared"), Link("s0", "h0", 10**10, 1_000)
+    (port,) = linux_ports({"s0->h0": SwitchPort(switch, link)}, ["h0"]).values()
+    assert (port.rate_bps, port.queue_bytes, port.red_max_bytes) == (10**10, queue_bytes, None)
+
+
+def test_cables_of_hosts_must_be_alike(tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text(UNEVEN)
+    cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}", "probe=null")
+    told = "a Linux switch gives the cables of all hosts one delay: give their links the same delay"
+    assert uneven_delays(cell) == told
+
+
+PORTS = {"s0->h3": PortSettings(rate_bps=10_000_000_000, queue_bytes=500_000)}
+TWO = """\
+name: x
+topology: {kind: star, hosts: 4, rate: 10Gbps}
+traffic:
+  - {name: one, parameters: {mark_above: 50KB}, workload: {kind: incast, senders: 1, size: 1MB}}
+  - {name: two, workload: {kind: incast, senders: 1, size: 1MB}}
+transports: [dctcp]
+"""
+
+
+def test_a_port_marks_no_later_than_it_is_full(tmp_path: Path) -> None:
+    port = marking_ports(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 600KB}]"), PORTS)["s0->h3"]
+    assert port.red_max_bytes == port.queue_bytes == 500_000
+    assert port.mistake() is None
+
+
+def test_ports_have_one_threshold(tmp_path: Path) -> None:
+    assert unsupported_marking(cell_of(tmp_path, "transports=[dctcp]")) is None
+    told = unsupported_marking(cell_of(tmp_path, text=TWO))
+    assert told == "the switches have one traffic class: give all groups the same mark_above"
+
+
+def test_a_queue_too_short_for_red_is_a_mistake(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    check_marking(group_in(cell, "dctcp", {"mark_above": "3KB"}))
+    check_marking(group_in(cell, "rogue"))
+    with pytest.raises(ParameterError) as caught:
+        check_marking(group_in(cell, "dctcp", {"mark_above": "2KB"}))
+    assert caught.value.mistake.key == "mark_above"
+
+
+LOSS = "faults=[{kind: loss, target: h2, %s}]"
+PORT_FAULTS_PORTS = {f"s0->h{host}": PortSettings(rate_bps=10**8) for host in range(4)}
+
+
+def test_a_loss_of_nothing_changes_nothing(tmp_path: Path) -> None:
+    assert faulty_ports(cell_of(tmp_path, LOSS % "one_in: 0"), PORT_FAULTS_PORTS) == PORT_FAULTS_PORTS
+
+
+def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
+    cut = cell_of(
+        tmp_path,
+        "topology={kind: dumbbell, hosts_per_side: 2, rate: 100Mbps, bottleneck_rate: 50Mbps}",
+        "faults=[{kind: link_cut, target: s0-s1, at: 1s, duration: 2s}]",
+    )
+    ports = ["s0->h0", "s0->h1", "s0->s1", "s1->s0", "s1->h2", "s1->h3"]
+    outage = OutageSpec("s0", "s1", at_ns=10**9, duration_ns=2 * 10**9)
+    assert outages(cut, ports) == [(["s0->s1", "s1->s0"], outage)]

@@ -1,19 +1,21 @@
-"""Tests: the commands that build a cell's network inside one kernel."""
+"""Test the network and the orders that a kernel gets."""
 
 from pathlib import Path
 
+import pytest
 from helpers.experiments import cell_of
 
-from rogue.harness.cell.network import OutageSpec, egress_ports
+from rogue.agent.node.messages import Prepare
+from rogue.agent.node.wire import REQUEST_TYPES, decode
+from rogue.harness.cell.network import egress_ports
 from rogue.harness.provisioning.linux_switch import PortSettings
+from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.kernel.network import (
-    addresses,
+    DISCIPLINES,
     burst_bytes,
-    cell_ports,
     limiter_burst_bytes,
     network_commands,
-    outages,
-    port_interfaces,
+    orders_of,
     port_settings,
 )
 from rogue.workloads.topologies import Topology
@@ -85,19 +87,6 @@ def test_several_limiters_of_a_host_send_no_more_than_its_link_carries(tmp_path:
     assert "qdisc add dev h1 root handle 1: htb default 10" in trees
 
 
-def test_names(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    topology = cell_of(tmp_path, text=TEXT).topology
-    assert addresses(topology) == {"h0": "10.0.0.1", "h1": "10.0.0.2"}
-    assert port_interfaces(topology) == {"s0->h0": "p0b", "s0->h1": "p1b"}
-
-
-def test_a_way_is_as_long_as_its_cables(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    line = "topology={kind: parking_lot, rate: 10Gbps, delay: 2us}"
-    ports = set_ports(cell_of(tmp_path, line, "workload.senders=1", text=TEXT).topology)
-    assert ports["s0->s1"].delay_ns == 2_000
-    assert ports["s2->h4"].delay_ns == 4_000
-
-
 def test_a_packet_at_a_port_is_never_the_cards(tmp_path) -> None:  # type: ignore[no-untyped-def]
     ports = set_ports(cell_of(tmp_path, "topology.delay=0s", text=TEXT).topology)
     assert {port.delay_ns for port in ports.values()} == {1}
@@ -112,24 +101,74 @@ def test_a_limiter_lets_a_packet_leave_at_once(tmp_path) -> None:  # type: ignor
     assert limiter_burst_bytes(fast) == 13_750, "more than a microsecond, for tc knows no part of one"
 
 
-def test_ports_mark_above_k_for_dctcp_alone(tmp_path: Path) -> None:
-    """K: 65 frames of 1518 bytes at 10 Gb/s."""
-    marking, plain = (
-        cell_ports(cell_of(tmp_path, f"transports=[{name}]"))["s0->h3"] for name in ("dctcp", "cubic")
-    )
-    assert (marking.red_min_bytes, marking.red_max_bytes) == (65 * 1518 - 1, 65 * 1518)
-    assert marking.red_is_prompt
-    assert plain.red_max_bytes is None
+def test_each_flow_has_two_ends_that_know_each_other(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    orders = orders_of(cell, plan_roles(cell))
+    peers = {role.name: role.peer for role in orders.roles}
+    assert len(peers) == 6  # two senders and the probe
+    assert all(peers[peer] == name for name, peer in peers.items())
 
 
-def test_losses_are_the_ports_from_beginning_to_end(tmp_path: Path) -> None:
-    asked = "faults=[{kind: loss, target: h3, model: identification, one_in: 4096}]"
-    ports = cell_ports(cell_of(tmp_path, asked))
-    assert ports["s0->h3"].lost_ip_id_mask == 0xFFF
-    assert ports["s0->h0"].lost_ip_id_mask is None
-    assert ports["s0->h3"].loses_arriving, "acknowledgements of h3, too, as on the simulator"
+@pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
+def test_who_sets_rates_has_a_limiter_of_the_kernel(tmp_path: Path, transport: str) -> None:
+    cell = cell_of(tmp_path, f"transports=[{transport}]")
+    prepares = [
+        decode(role.prepare.encode(), REQUEST_TYPES) for role in orders_of(cell, plan_roles(cell)).roles
+    ]
+    limiters = {
+        each.role: (each.limiter, each.limiter_burst_bytes) for each in prepares if isinstance(each, Prepare)
+    }
+    assert limiters["flow0-requester"] == ("htb", 1_600), "a packet, because a kernel's timers are exact"
+    assert limiters["flow0-responder"] == limiters["probe-requester"] == ("none", None)
 
 
-def test_a_cut_has_a_port_and_a_time(tmp_path: Path) -> None:
-    asked = "faults=[{kind: link_cut, target: h3, at: 5ms, duration: 2ms}]"
-    assert outages(cell_of(tmp_path, asked)) == [(["s0->h3"], OutageSpec("h3", "s0", 5_000_000, 2_000_000))]
+def test_queues_are_sampled_where_they_are_asked_for(tmp_path: Path) -> None:
+    asked, spared = (cell_of(tmp_path, f"measure=[{measure}]") for measure in ("queues", "throughput"))
+    assert orders_of(asked, plan_roles(asked)).ports["s0->h2"] == "p2b"
+    assert orders_of(spared, plan_roles(spared)).ports == {}
+
+
+def test_tcp_is_held_to_its_hosts_interface(tmp_path: Path) -> None:
+    """Otherwise it would go through memory, past every queue; soft-RoCE chooses by its own device."""
+    for transport, interface in (("dctcp", "h0"), ("roce", None)):
+        cell = cell_of(tmp_path, f"transports=[{transport}]")
+        prepare = decode(orders_of(cell, plan_roles(cell)).roles[0].prepare.encode(), REQUEST_TYPES)
+        assert isinstance(prepare, Prepare)
+        assert prepare.interface == interface
+
+
+def test_a_cut_looks_at_the_port_and_takes_it_down_and_up(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "faults=[{kind: link_cut, target: h2, at: 5ms, duration: 2ms}]")
+    timed = orders_of(cell, plan_roles(cell)).timed
+    assert [(each.at_ns, " ".join(each.command.run), each.kept_as) for each in timed] == [
+        (5_000_000, "tc -s -j qdisc show dev p2b", "p2b 0"),
+        (5_000_000, "ip link set dev p2b down", ""),
+        (7_000_000, "ip link set dev p2b up", ""),
+    ]
+
+
+def test_what_filters_have_dropped_is_asked_where_there_is_one(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "faults=[{kind: loss, target: h2, model: identification, one_in: 4096}]")
+    counts = orders_of(cell, plan_roles(cell)).counts
+    assert set(counts) == {DISCIPLINES, "p2b egress", "p2b ingress"}
+    assert counts["p2b ingress"].run[-3:] == ["dev", "p2b", "ingress"]
+
+
+def test_only_hosts_with_verbs_have_a_card(tmp_path: Path) -> None:
+    for transport, hosts in (("dctcp", ()), ("roce", ("h0", "h1", "h3"))):
+        cell = cell_of(tmp_path, f"transports=[{transport}]", "probe=null", "measure=[throughput]")
+        commands = orders_of(cell, plan_roles(cell)).commands
+        (devices,) = [each.input for each in commands if each.run[0] == "rdma"]
+        cards = [line.split()[-1] for line in devices.splitlines()]
+        assert cards == list(hosts)
+
+
+def test_secrets_are_the_same_in_each_run_of_a_cell_and_differ_between_roles(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    seeds = []
+    for _ in range(2):
+        roles = orders_of(cell, plan_roles(cell)).roles
+        prepares = [decode(role.prepare.encode(), REQUEST_TYPES) for role in roles]
+        seeds.append([each.secret_seed for each in prepares if isinstance(each, Prepare)])
+    assert seeds[0] == seeds[1]
+    assert len(set(seeds[0])) == 6 and None not in seeds[0]

@@ -1,4 +1,4 @@
-"""What a kernel leaves behind becomes tables."""
+"""Test the tables made of files that a kernel leaves."""
 
 import json
 from contextlib import suppress
@@ -16,7 +16,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import Failure, TestbedError
 from rogue.harness.testbeds.ends.roles import plan_roles
-from rogue.harness.testbeds.kernel.orders import DISCIPLINES
+from rogue.harness.testbeds.kernel.network import DISCIPLINES
 from rogue.harness.testbeds.kernel.outcome import result_of
 from rogue.workloads.records import FailureKind
 
@@ -38,7 +38,7 @@ def cell(tmp_path: Path) -> Cell:
 
 
 def printed(marked: int, filtered: int) -> dict[str, str]:
-    """What tc says of the port to h2, which has a queue and a filter."""
+    """Return the output of tc for the port to h2, which has a queue and a filter."""
     counted = {"dev": "p2b", "bytes": 900, "packets": 9, "drops": 0, "backlog": 0}
     tree = [
         {**counted, "kind": "netem", "handle": "1:", "root": True},
@@ -152,7 +152,7 @@ def test_a_file_that_is_damaged_is_a_sentence(name: str, damage: st.DataObject, 
         (folder / name).write_bytes(damage.draw(damaged(content)))
         result = result_of(cell, plan_roles(cell), folder)
         if result.failure is None:
-            with suppress(TestbedError):  # which is a failure with words, too
+            with suppress(TestbedError):  # a failure with a message is accepted
                 encode(result.tables)
         else:
             assert result.failure.kind in (FailureKind.INVALID_RESULT, FailureKind.TIMEOUT)
@@ -160,7 +160,7 @@ def test_a_file_that_is_damaged_is_a_sentence(name: str, damage: st.DataObject, 
 
 
 def damaged(content: bytes) -> st.SearchStrategy[bytes]:
-    """What may become of a file."""
+    """Yield damaged versions of a file."""
     places = st.integers(0, len(content) - 1)
     odd = st.sampled_from(
         [b"null", b"-1", b"1e999", b"{}", b"[]", b'""', b"\x00", b"\xff", b"9" * 40, b",", b"\n"]

@@ -10,14 +10,13 @@ from statistics import median
 
 import pytest
 from helpers.built_kernel import built_testbed
-from helpers.experiments import SMALL, cell_of
+from helpers.experiments import cell_of
 
 from rogue.agent.node.orders import REACHED
-from rogue.harness.cell.transport import ParameterError
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.kernel import KernelTestbed, testbed
-from rogue.harness.testbeds.kernel.testbed import check_parameters, unsupported
 from rogue.harness.testbeds.kernel.testbed import memory_mib as memory_mib_of
+from rogue.harness.testbeds.kernel.testbed import unsupported
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.boot import CONSOLE, Kernel, KernelPanicError, KernelTimeoutError
 from rogue.workloads.records import FailureKind
@@ -46,7 +45,7 @@ measure: [{kind: throughput, interval: 1ms}]
 
 
 def pretended(directory: Path) -> Kernel:
-    """A kernel that is there, and that nobody starts."""
+    """Return a kernel that exists and is never started."""
     kernel = Kernel(directory)
     directory.mkdir(exist_ok=True)
     kernel.program.touch()
@@ -80,10 +79,6 @@ def test_a_kernel_that_is_lost_costs_its_cell_alone(
     assert result.failure.kind is kind
     assert "last words" in result.failure.message
     assert result.raw == {CONSOLE: b"last words"}
-
-
-def test_memory_grows_with_the_ends_of_flows() -> None:
-    assert memory_mib_of(41) == 256 + 82 * 16, "40 flows and a probe do not fit into 512 MiB"
 
 
 def test_progress_is_the_fraction_of_the_kernels_own_time(
@@ -171,7 +166,7 @@ def goodput_bps(result: CellResult, from_ns: int, until_ns: int) -> float:
 
 
 def counted(result: CellResult, name: str) -> int:
-    """How much a counter of all ports, or hosts, has grown."""
+    """Return the increase of a counter over all ports or hosts."""
     rows = zip(
         result.tables["counters"]["name"],
         column(result, "counters", "before"),
@@ -213,7 +208,7 @@ def test_dctcp_keeps_the_queue_at_the_threshold(bed: KernelTestbed, tmp_path: Pa
 
 @pytest.mark.needs("kernel")
 def test_memories_are_compared(bed: KernelTestbed, tmp_path: Path) -> None:
-    """What a WRITE has left at the responder is what the requester had."""
+    """Responder and requester hold the same bytes after a WRITE."""
     result = ran(bed, tmp_path, INCAST, "transports=[roce]", "workload={kind: incast, senders: 1, size: 1MB}")
     results = json.loads(result.raw["account.json"])["results"]
     sums = {results[f"flow0-{end}"]["sha256"] for end in ("requester", "responder")}
@@ -274,67 +269,6 @@ def test_a_busy_computer_changes_nothing(bed: KernelTestbed, tmp_path: Path, tra
         for loop in loops:
             loop.kill()
             loop.wait()
-
-
-CLOS = "topology={kind: two_tier, racks: 2, hosts_per_rack: 2, rate: 10Gbps}"
-
-
-def test_it_has_one_card(tmp_path: Path) -> None:
-    assert unsupported(cell_of(tmp_path, "topology.nic=soft_roce")) is None
-
-
-def test_soft_roce_and_the_kernels_tcp_carry_cells(tmp_path: Path) -> None:
-    for transport in ("rogue", "rogue-uc", "roce", "roce-uc", "dctcp", "cubic", "reno"):
-        assert unsupported(cell_of(tmp_path, f"transports=[{transport}]")) is None
-
-
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ("transports=[iwarp]", "has no iwarp; it has rogue, "),
-        ("transports=[{name: reno, sack: 0}]", "reno is Linux's own, which takes no sack"),
-        ("transports=[roce+pfc]", "has no roce+pfc"),
-        ("transports=[{name: rogue, completions: polling}]", "set completions to event"),
-        ("topology.switch=voq", "topology.switch is for the simulator"),
-        ("topology.nic=cx4", "leave topology.nic out"),
-        ("topology.delay_spread=1us", "topology.delay_spread is for the simulator"),
-        ("faults=[{kind: loss, target: h2, probability: 0.1, until: 1ms}]", "leave from and until out"),
-        ("faults=[{kind: slow_receiver, target: h2, rate: 1Gbps}]", "has no SlowReceiver"),
-    ],
-)
-def test_what_it_has_not(tmp_path: Path, setting: str, words: str) -> None:
-    assert words in (unsupported(cell_of(tmp_path, setting, text=SMALL)) or "")
-
-
-def test_cables_of_hosts_are_as_long_as_each_other(tmp_path: Path) -> None:
-    """A port to a host delays for the sender's cable, too."""
-    (tmp_path / "net.yaml").write_text(
-        "links:\n- {link: h0-s0, rate: 1Gbps}\n- {link: h1-s0, rate: 1Gbps, delay: 2us}\n"
-        "- {link: h2-s0, rate: 1Gbps}\n- {link: h3-s1, rate: 1Gbps}\n"
-        "- {link: s0-s1, rate: 1Gbps, delay: 9us}\n"
-    )
-    cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}")
-    assert "give their links the same delay" in (unsupported(cell) or "")
-    (tmp_path / "net.yaml").write_text((tmp_path / "net.yaml").read_text().replace(", delay: 2us", ""))
-    assert unsupported(cell_of(tmp_path, "topology={kind: links, file: net.yaml}")) is None
-
-
-def test_a_queue_too_short_to_mark_from_is_a_mistake(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 1KB}]")
-    with pytest.raises(ParameterError) as caught:
-        check_parameters(cell.groups[0])
-    assert caught.value.mistake.key == "mark_above"
-    assert "more than 2000 bytes" in caught.value.mistake.expected
-
-
-def test_switches_mark_above_one_threshold(tmp_path: Path) -> None:
-    groups = "".join(
-        f"  - {{name: {name}, workload: {{kind: incast, senders: 1, size: 1MB}}, parameters: {{{own}}}}}\n"
-        for name, own in (("one", "mark_above: 50KB"), ("two", ""))
-    )
-    star = "topology: {kind: star, hosts: 4, rate: 10Gbps}"
-    text = f"name: two\n{star}\ntraffic:\n{groups}transports: [dctcp]\n"
-    assert "give all groups the same mark_above" in (unsupported(cell_of(tmp_path, text=text)) or "")
 
 
 def test_flows_that_cannot_take_turns_need_limiters_enough(tmp_path: Path) -> None:

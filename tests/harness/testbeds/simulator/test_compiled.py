@@ -219,7 +219,7 @@ class Knowing final : public rogue::NicControl {
  private:
   rogue::PathFacts path_;
 };
-ROGUE_NIC_CONTROL(Knowing, "knowing", "It says what it was told of its path");
+ROGUE_NIC_CONTROL(Knowing, "knowing", "It reports the facts of its path");
 """
 
 

@@ -11,7 +11,6 @@ from rogue.harness.testbeds.simulator.compiled_controls import (
     Compiled,
     Compiler,
     find_compiler,
-    interface_text,
     library_of,
 )
 from rogue.virtual.cache import cache_directory
@@ -63,19 +62,6 @@ def test_a_file_of_the_authors_own_is_refused(line: str, tmp_path: Path) -> None
     assert said.startswith(f"my.h:2: got {line.strip()}, expected C++20")
 
 
-def test_no_variable_brings_one_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "mine.h").write_text("")
-    monkeypatch.setenv("CPATH", str(tmp_path / "mine"))
-    monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path / "mine"))
-    assert "mine.h: No such file" in problem("#include <mine.h>\n", tmp_path)
-
-
-def test_a_warning_is_not_the_error(tmp_path: Path) -> None:
-    said = problem("int one(int two) { two; }\n#warning three\nint four = five;\n", tmp_path)
-    assert said.startswith("my.h:3: got 'five' was not declared")
-
-
 def test_what_nothing_defines_is_an_error_with_its_line(tmp_path: Path) -> None:
     said = problem("int wanted();\n\nint got() { return wanted(); }\n", tmp_path)
     assert said.startswith("my.h:3: got undefined reference to `wanted()', expected C++20")
@@ -93,13 +79,6 @@ def test_a_compiler_is_found_from_any_directory(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("CXX", "./mycc -O1")
     assert find_compiler("my.h").words == (str(tmp_path / "mycc"), "-O1")
     assert find_compiler("my.h").compile("int one;", tmp_path / "build").library is not None
-
-
-def test_a_compiler_that_writes_nothing_is_blamed_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CXX", "true")
-    assert "true, which wrote no library, expected a compiler of C++20 that works" in problem("", tmp_path)
 
 
 def test_a_compiler_that_does_not_end_is_ended_with_all_it_started(
@@ -127,10 +106,6 @@ def test_a_call_that_would_never_come_is_refused(tmp_path: Path) -> None:
 def test_words_without_an_error_are_told_whole() -> None:
     assert "got killed, expected" in str(Compiled(None, "what\nkilled\n").problem("my.h", LOG))
     assert "got no words of the compiler" in str(Compiled(None, "").problem("my.h", LOG))
-
-
-def test_the_interface_is_shipped() -> None:
-    assert "#define ROGUE_NIC_CONTROL" in interface_text()
 
 
 TEXT = "int anything;\n"

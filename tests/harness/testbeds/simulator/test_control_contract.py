@@ -1,11 +1,18 @@
-"""The contract of NIC controls: every shipped one keeps it, and each way to break it is told."""
+"""Test the contracts of controls in NICs, switches and receivers."""
 
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 
 import pytest
+from helpers import receiver_files, switch_files
+from helpers.plugin_files import plugin
 
-from rogue.harness.plugins.loading import unload_plugins
-from rogue.harness.testbeds.simulator.control_contract import nic_control_faults
+from rogue.harness.plugins.loading import load_plugins, unload_plugins
+from rogue.harness.testbeds.simulator.control_contract import (
+    nic_control_faults,
+    receiver_control_faults,
+    switch_control_faults,
+)
 from rogue.harness.testbeds.simulator.plugins import ControlParameter, register_nic_control
 from rogue.simulator import CONTROLS, PrototypeControl, SimulationError
 
@@ -60,7 +67,7 @@ class Stopping(Kept):
 
 
 class Shared(Kept):
-    """What it does depends on how often anybody was told."""
+    """It depends on the number of all CNPs."""
 
     calls = 0
 
@@ -80,21 +87,21 @@ class Hurried(Kept):
 
 
 class Infinite(Kept):
-    """What it believes is no number that a table can have."""
+    """Its metric is infinite."""
 
     def metrics(self, now_ps: int) -> dict[str, float]:
         return {"ratio": float("inf")}
 
 
 class Undefined(Kept):
-    """What it believes is not even equal to itself."""
+    """Its metric is NaN."""
 
     def metrics(self, now_ps: int) -> dict[str, float]:
         return {"ratio": float("nan")}
 
 
 class Growing(Kept):
-    """What it believes has new names."""
+    """Its metrics change their names."""
 
     heard = 0
 
@@ -156,3 +163,135 @@ def test_a_control_that_lets_nothing_through_is_told() -> None:
 def test_a_parameter_is_explained() -> None:
     register_nic_control("mine", Kept, [ControlParameter("part", 1, 0, 2, " ")])
     assert nic_control_faults("mine") == ["part has no meaning in words"]
+
+
+SWITCH_HEADER = """\
+#include <rogue/switch_control.h>
+#include <cstdint>
+{before}
+class Mine final : public rogue::SwitchControl {{
+ public:
+  {wants}
+  Mine(const rogue::Parameters&, const rogue::Place&) {{}}
+  {body}
+}};
+ROGUE_SWITCH_CONTROL(Mine, "mine", "it is tried", {{"x", 1, 0, 2, "{meaning}"}});
+"""
+ARRIVAL = "rogue::Verdict on_arrival(const rogue::Arrival&) override"
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "wants", "body", "meaning"),
+    [
+        ("x has no meaning in words", "", "", f"{ARRIVAL} {{ return rogue::Verdict::kTake; }}", " "),
+        ("it has none of on_arrival, on_departure and choose", "", "", "", "a"),
+        (
+            "it trims, and has no on_arrival, which alone may say so",
+            "",
+            "static constexpr bool trims = true;",
+            "std::uint32_t choose(const rogue::Choice& choice) override { return choice.hashed; }",
+            "a",
+        ),
+        (
+            "nothing arrived within 3 ms, expected some transfers to end",
+            "",
+            "",
+            f"{ARRIVAL} {{ return rogue::Verdict::kDrop; }}",
+            "a",
+        ),
+        (
+            "the same calls gave another result",
+            "static int calls = 0;",
+            "",
+            f"{ARRIVAL} {{ return ++calls % 97 == 0 ? rogue::Verdict::kDrop : rogue::Verdict::kTake; }}",
+            "a",
+        ),
+        (
+            "mine.choose: expected a port below 3, got 3",
+            "",
+            "",
+            "std::uint32_t choose(const rogue::Choice&) override { return 3; }",
+            "a",
+        ),
+        ("on_arrival: stop", "", "", f'{ARRIVAL} {{ rogue::fail("stop"); }}', "a"),
+    ],
+)
+def test_a_switch_control_that_does_not_is_a_sentence(
+    words: str, before: str, wants: str, body: str, meaning: str
+) -> None:
+    text = SWITCH_HEADER.format(before=before, wants=wants, body=body, meaning=meaning)
+    load_plugins([plugin(text, "mine.h")])
+    (fault,) = switch_control_faults("mine")
+    assert words in fault
+
+
+RECEIVER_HEADER = """\
+#include <rogue/receiver_control.h>
+#include <cstdint>
+{before}
+class Mine final : public rogue::ReceiverControl {{
+ public:
+  Mine(const rogue::Parameters&, const rogue::Host&) {{}}
+  void on_arrival(const rogue::Received& packet) override {{
+    next_ps_ = packet.now_ps;
+    connection_ = packet.connection;
+  }}
+  std::int64_t next_turn_ps() const override {{ return next_ps_; }}
+  rogue::Grant on_turn(std::int64_t now_ps) override {{
+    next_ps_ = {next};
+    {turn}
+  }}
+
+ private:
+  std::int64_t next_ps_ = rogue::kNever;
+  std::uint32_t connection_ = 0;
+}};
+ROGUE_RECEIVER_CONTROL(Mine, "mine", "it is tried", {{"x", 1, 0, 2, "{meaning}"}});
+"""
+NEVER = "rogue::kNever"
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "following", "turn", "meaning"),
+    [
+        ("x has no meaning in words", "", NEVER, "return {connection_, 9000};", " "),
+        ("transfers ended within", "", NEVER, "return {};", "a"),
+        (
+            "the same calls gave another result",
+            "static int calls = 0;",
+            NEVER,
+            "return {connection_, ++calls % 97 * 100};",
+            "a",
+        ),
+        ("expected a connection below 6 or kNobody, got 6", "", NEVER, "return {6, 1};", "a"),
+        ("or later after on_turn", "", "now_ps", "return {};", "a"),
+        ("on_turn: stop", "", NEVER, 'rogue::fail("stop");', "a"),
+    ],
+)
+def test_a_receiver_control_that_does_not_is_a_sentence(
+    words: str, before: str, following: str, turn: str, meaning: str
+) -> None:
+    text = RECEIVER_HEADER.format(before=before, next=following, turn=turn, meaning=meaning)
+    load_plugins([plugin(text, "mine.h")])
+    (fault,) = receiver_control_faults("mine")
+    assert words in fault
+
+
+@pytest.mark.parametrize(
+    ("files", "name"),
+    [(files, name) for files in (switch_files, receiver_files) for name in files.NAMES],
+)
+def test_controls_of_the_tests_keep_it(files: ModuleType, name: str) -> None:
+    with files.loaded(name):
+        if files is switch_files:
+            assert switch_control_faults(name) == []
+        else:
+            assert receiver_control_faults("rccc_outside" if name == "rccc" else name) == []
+
+
+def test_no_file_is_left_out() -> None:
+    for folder, names in (
+        (switch_files.SWITCHES, switch_files.NAMES),
+        (receiver_files.RECEIVERS, receiver_files.NAMES),
+    ):
+        assert {file.stem for file in folder.glob("*.h")} == {*names, "grim", "witness"}

@@ -7,7 +7,7 @@ from helpers.experiments import cell_of
 
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.faults import link_loss, unsupported_fault
+from rogue.harness.testbeds.simulator.network import link_loss, unsupported_fault
 from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Loss
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"

@@ -1,20 +1,21 @@
-"""What `+pfc` asks of the simulated network."""
+"""Test features of transports, and the packets that a cell records."""
 
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import RECORDED, cell_of, packets_of_cell
 
 from rogue.agent.core.transports import TRANSPORTS
+from rogue.harness.errors import ConfigError
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.features import (
-    cell_transports,
     feature_facts,
     flow_control,
     marking,
     unsupported_feature,
 )
+from rogue.harness.testbeds.simulator.network import build_network
 from rogue.simulator import CONTROLS, RELIABILITIES, Marking
 from rogue.workloads.transports import BASES, NIC_CONTROLS, parse_transport
 
@@ -66,28 +67,11 @@ def test_without_it_the_incast_drops_and_with_it_nobody_does(tmp_path: Path) -> 
     assert sum(native.tables["flows"]["retransmitted_bytes"]) == 0
 
 
-def test_transports_of_a_cell(tmp_path: Path) -> None:
-    assert [str(name) for name in cell_transports(cell_of(tmp_path, text=GROUPS))] == ["roce", "roce+pfc"]
-
-
 def test_headroom_is_for_the_largest_packet(tmp_path: Path) -> None:
     assert flow_control(cell_of(tmp_path, text=INCAST)) is None
     for mtu, largest in ((256, 1024), (1024, 1024), (4096, 4096)):
         control = flow_control(cell_of(tmp_path, f"topology.mtu={mtu}", text=INCAST, index=1))
         assert control is not None and control.mtu_bytes == largest
-
-
-def test_pauses_are_what_the_topology_says(tmp_path: Path) -> None:
-    settings = (
-        "topology.pause_alpha=0.015625",
-        "topology.pause_xoff=20KB",
-        "topology.pause_headroom=30KB",
-        "topology.pause_watchdog=5ms",
-    )
-    control = flow_control(cell_of(tmp_path, *settings, text=INCAST, index=1))
-    assert control is not None
-    assert (control.alpha, control.xoff_bytes, control.headroom_bytes) == (1 / 64, 20_000, 30_000)
-    assert control.watchdog_ns == 5_000_000
 
 
 def test_facts(tmp_path: Path) -> None:
@@ -103,25 +87,6 @@ def test_facts(tmp_path: Path) -> None:
     averaged = "transports=[{name: roce+dcqcn, average_weight: 0.002, drops_above: 1, drops_instead: 1}]"
     facts |= {"average_weight": 0.002, "drops_above": True, "drops_instead": True}
     assert feature_facts(cell_of(tmp_path, averaged, text=INCAST)) == facts
-
-
-def test_a_control_in_the_nics_keeps_the_queue_shorter(tmp_path: Path) -> None:
-    longest = {}
-    for transport in ("roce", "roce+dcqcn"):
-        settings = (f"transports=[{transport}]", "topology.buffer=unbounded", "workload.size=5MB")
-        cell = cell_of(tmp_path, *settings, text=INCAST)
-        result = SimulatorTestbed().run(cell, lambda _fraction: None)
-        assert result.failure is None
-        assert sum(result.tables["flows"]["retransmitted_bytes"]) == 0
-        assert (sum(result.tables["queues"]["marks"]) > 0) == (transport == "roce+dcqcn")
-        queues = result.tables["queues"]
-        longest[transport] = max(queues["max_bytes"])
-    assert longest["roce+dcqcn"] < longest["roce"] / 2
-
-
-def test_who_reacts_to_marks(tmp_path: Path) -> None:
-    assert marking(cell_of(tmp_path, text=INCAST)) == {}
-    assert marking(cell_of(tmp_path, "transports=[roce+dcqcn]", text=INCAST)) == {0: DCQCN_MARKING}
 
 
 def test_groups_of_different_priorities_may_differ(tmp_path: Path) -> None:
@@ -156,16 +121,6 @@ def test_groups_of_different_priorities_are_marked_differently(tmp_path: Path) -
         "kmin_bytes_of_priority_3": 20_000, "kmax_bytes_of_priority_3": 1_000_000, "pmax_of_priority_3": 0.5,
         "kmin_bytes_of_priority_1": 60_000, "kmax_bytes_of_priority_1": 60_000, "pmax_of_priority_1": 1.0,
     }  # fmt: skip
-
-
-def test_dcqcn_beside_dctcp(tmp_path: Path) -> None:
-    """Each class meets marks of its own."""
-    result = SimulatorTestbed().run(cell_of(tmp_path, text=BESIDE), lambda _fraction: None)
-    assert result.failure is None
-    assert set(result.tables["flows"]["status"]) == {"ok"}
-    queues = result.tables["queues"]
-    marked = {p for p, count in zip(queues["priority"], queues["marks"], strict=True) if count > 0}
-    assert marked == {1, 3}
 
 
 @pytest.mark.parametrize(
@@ -274,3 +229,82 @@ def test_priorities_share_a_port_by_their_weights(
 def test_without_weights_other_priorities_are_refused_by_name(tmp_path: Path) -> None:
     told = unsupported_feature(cell_of(tmp_path, text=SHARED))
     assert told is not None and "topology.weights have one traffic class: set priority to 0" in told
+
+
+SENDERS = ("h0", "h1", "h2")
+
+
+def test_each_packet_has_its_flow(tmp_path: Path) -> None:
+    table = packets_of_cell(tmp_path)
+    assert set(table["flow_id"]) == {f"main/{host}->h3" for host in SENDERS}
+    assert set(table["port"]) == {f"{host}->s0" for host in (*SENDERS, "h3")} | {
+        f"s0->{host}" for host in (*SENDERS, "h3")
+    }
+
+
+def test_a_node_stands_for_its_links(tmp_path: Path) -> None:
+    table = packets_of_cell(tmp_path, "measure=[{kind: packets, ports: [h3, h0->s0]}]")
+    assert set(table["port"]) == {"h3->s0", "s0->h3", "h0->s0"}
+
+
+def test_only_the_flows_asked_for(tmp_path: Path) -> None:
+    table = packets_of_cell(tmp_path, "measure=[{kind: packets, flows: [main/h1->h3]}]")
+    assert set(table["flow_id"]) == {"main/h1->h3"}
+
+
+def test_datagrams_beside_a_connection_belong_to_its_flow(tmp_path: Path) -> None:
+    flow = build_network(cell_of(tmp_path, "transports=[rogue]", text=RECORDED)).flows[0]
+    datagrams = [number for number in flow.all_qp_nums if number >= 1 << 23]
+    assert len(datagrams) == 2
+    assert len(flow.all_qp_nums) == 6  # main and shadow, both ends
+    assert set(flow.qp_nums) < set(flow.all_qp_nums)
+
+
+def test_a_flow_that_there_is_not_is_refused_by_name(tmp_path: Path) -> None:
+    settings = "measure=[{kind: packets, flows: [nothing/x]}]"
+    reason = SimulatorTestbed().unsupported(cell_of(tmp_path, settings, text=RECORDED))
+    assert reason is not None
+    assert "the flow nothing/x" in reason
+    assert "there are main/h0->h3" in reason
+
+
+def test_hosts_that_take_no_part_are_refused(tmp_path: Path) -> None:
+    """Three hosts send to the last of six: h3 and h4 see no packet, unless a switch floods."""
+    idle = ("topology.hosts=6", "measure=[{kind: packets, ports: [h3, s0->h4]}]")
+    assert SimulatorTestbed().unsupported(cell_of(tmp_path, *idle, text=RECORDED)) == (
+        "measure: packets of h3, s0->h4, where the cell sends none; name hosts with traffic: h0, h1, h2, h5"
+    )
+    flooded = "faults=[{kind: flooding, target: s0, destination: h5}]"
+    assert SimulatorTestbed().unsupported(cell_of(tmp_path, *idle, flooded, text=RECORDED)) is None
+    both = (idle[0], "measure=[{kind: packets, ports: [h5, h3]}]")
+    assert SimulatorTestbed().unsupported(cell_of(tmp_path, *both, text=RECORDED)) is None
+
+
+def test_the_bound_is_a_fact_when_it_was_hit(tmp_path: Path) -> None:
+    facts = {
+        most: SimulatorTestbed()
+        .run(
+            cell_of(tmp_path, f"measure=[{{kind: packets, packets_max: {most}}}]", text=RECORDED),
+            lambda _fraction: None,
+        )
+        .facts.get("packets_missed")
+        for most in (10, 100_000)
+    }
+    assert facts[100_000] is None
+    assert isinstance(facts[10], int)
+
+
+def test_recording_changes_nothing(tmp_path: Path) -> None:
+    digests = {
+        SimulatorTestbed()
+        .run(cell_of(tmp_path, f"measure={measure}", text=RECORDED), lambda _fraction: None)
+        .facts["completions_digest"]
+        for measure in ("[packets]", "[pauses]")
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("port", ["h0->h1", "s9", "h0->s1"])
+def test_a_port_that_there_is_not(port: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=f"the port {port}"):
+        cell_of(tmp_path, f"measure=[{{kind: packets, ports: [{port}]}}]", text=RECORDED)

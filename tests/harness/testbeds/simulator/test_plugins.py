@@ -22,7 +22,7 @@ class Marked(PrototypeControl):
 
 
 class Told(PrototypeControl):
-    """It wants to be told."""
+    """It wants fair rates."""
 
     wants_feedback = True
 
@@ -44,7 +44,7 @@ def test_what_it_wants_is_asked_of_the_network() -> None:
         False,
     )
     assert marked.wants_telemetry
-    assert NIC_CONTROLS["told"].meaning == "It wants to be told (a prototype in Python, slow)"
+    assert NIC_CONTROLS["told"].meaning == "It wants fair rates (a prototype in Python, slow)"
     assert parse_transport("roce+pfc+told").outside == ("told", "a prototype in Python, slow")
     assert parse_transport("roce+dcqcn").outside is None
 

@@ -1,29 +1,26 @@
-"""Tests: refuse what the simulator cannot run, before the run."""
+"""Test what the simulator refuses before the run."""
 
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import SMALL, cell_of, load_text
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.testbeds.simulator import support
+from rogue.harness.cell.demand import PlannedFlow
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.testbeds.simulator import SimulatorTestbed, support
+from rogue.harness.testbeds.simulator.flows import GroupFabric, connect_flow
+from rogue.harness.testbeds.simulator.network import build_links, build_network
 from rogue.harness.testbeds.simulator.support import (
+    is_same_for_every_seed,
     missing_buffer,
     missing_limiters,
-    not_measured,
     unbuildable,
     unsupported,
 )
-from rogue.simulator import PROFILES
+from rogue.simulator import Simulation, SimulationError
 from rogue.workloads.traffic import Arrival, Flow, Predecessor
 from rogue.workloads.traffic.fan_in import Incast
-
-NO_WORKLOAD = """\
-name: x
-topology: {kind: star, hosts: 3, rate: 10Gbps, buffer: unbounded}
-transports: [rogue]
-"""
-GROUP = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, %s}]"
 
 
 @pytest.mark.parametrize(
@@ -57,12 +54,6 @@ def test_tcp_takes_no_more_at_once(tmp_path: Path) -> None:
         "a transfer has 2199023255552 bytes, expected at most 1099511627776 over TCP; lower its size"
     )
     assert unsupported(cell_of(tmp_path, "transports=[roce]", "probe=null", "workload.size=2TiB")) is None
-
-
-def test_tcp_may_stand_beside_what_takes_more(tmp_path: Path) -> None:
-    large = "{name: b, workload: {kind: incast, senders: 1, size: 2TB}, transport: roce}"
-    small = GROUP % "transport: dctcp"
-    assert unsupported(cell_of(tmp_path, f"{small[:-1]}, {large}]", text=NO_WORKLOAD)) is None
 
 
 @pytest.mark.parametrize("transport", ["roce+timely", "roce+hpcc"])
@@ -102,26 +93,6 @@ def test_connections_are_counted_before_they_are_drawn(
     cell = cell_of(tmp_path, f"workload={workload}", "topology.hosts=2000", "probe=null")
     monkeypatch.setattr(type(cell.groups[0].asked.workload), "flows", None)
     assert f"expected at most 15.5: {advice}" in str(unsupported(cell))
-
-
-def test_an_all_to_all_of_1024_hosts_is_within_the_bounds(tmp_path: Path) -> None:
-    """1 047 552 connections; of RoGUE, which has two queue pairs for each, they would take 22 GB."""
-    connections = 1024 * 1023
-    assert connections * support.CONNECTION_BYTES < support.CONNECTIONS_BYTES_MAX
-    assert connections * support.LARGER_BYTES["uet"] < support.CONNECTIONS_BYTES_MAX
-    assert connections * support.LARGER_BYTES["rogue"] > support.CONNECTIONS_BYTES_MAX
-
-
-def test_a_card_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(support, "PROFILES", {"ideal": PROFILES["ideal"]})
-    assert unsupported(cell_of(tmp_path)) == "the simulator has no NIC cx3pro; it has ideal: set topology.nic"
-    assert unsupported(cell_of(tmp_path, "topology.nic=ideal")) is None
-
-
-def test_only_what_was_asked_for_needs_a_reason(tmp_path: Path) -> None:
-    assert set(not_measured(cell_of(tmp_path))) == {"cpu"}
-    assert set(not_measured(cell_of(tmp_path, "measure=[queues, cpu]"))) == {"cpu"}
-    assert not_measured(cell_of(tmp_path, "measure=[queues, pauses]")) == {}
 
 
 def test_what_waits_for_arrivals_needs_a_transport_that_loses_nothing(tmp_path: Path) -> None:
@@ -171,11 +142,6 @@ def test_a_threshold_leaves_room_for_the_headroom(tmp_path: Path) -> None:
     )
 
 
-def test_without_flow_control_or_bounds_there_is_none(tmp_path: Path) -> None:
-    assert missing_buffer(cell_of(tmp_path, "topology.buffer=1B")) is None
-    assert missing_buffer(cell_of(tmp_path, PFC, "topology.buffer=unbounded")) is None
-
-
 EXPERIMENT = """
 name: limiters
 topology: {kind: star, hosts: 4, rate: 10Gbps, nic: cx3pro}
@@ -198,7 +164,7 @@ def test_as_many_readers_as_limiters_are_served(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("writers", [0, 1])
 def test_one_reader_more_is_told_before_the_run(tmp_path: Path, writers: int) -> None:
-    """A flow that writes from the same host needs a limiter, too."""
+    """A flow that writes from the same host also needs a limiter."""
     crowded = cell(tmp_path, 9 - writers, writers=writers)
     reason = missing_limiters(crowded)
     assert reason is not None
@@ -211,5 +177,104 @@ def test_flows_without_rates_need_no_limiter(tmp_path: Path) -> None:
     assert missing_limiters(cell(tmp_path, 9, "transports=[roce]")) is None
 
 
-def test_a_card_with_a_limiter_for_each_queue_pair_serves_all(tmp_path: Path) -> None:
-    assert missing_limiters(cell(tmp_path, 9, "topology.nic=cx4")) is None
+RING = "topology={kind: ring, switch_count: 4, rate: 10Gbps}"
+ACROSS = "workload={kind: permutation, shift: 2, size: 1MB}"
+NO_PROBE = "probe=null"
+TWO_WAYS = (
+    "{kind: misrouting, target: s0-s1, destination: h2}, {kind: misrouting, target: s1-s0, destination: h2}"
+)
+
+REFUSED = [
+    (["topology.buffer=20KB", PFC], "expected a buffer of s0 above the headroom of its links, which needs"),
+    (["topology.switch=voq", "topology.buffer=5KB", PFC], "above the headroom of this link, which needs"),
+    (["topology.pause_headroom=100MB", PFC], "expected a buffer of s0 above the headroom of its links"),
+    (["topology.pause_xoff=10MB", PFC], "expected xoff_bytes of s0 up to its buffer less the headroom"),
+    (["topology.pause_xoff=1B", PFC], "expected xon_gap_bytes below xoff_bytes, 1, got"),
+    (["topology.delay=10s"], "expected delay_ps as an integer from 0 to"),
+    (["topology.delay=100ms"], "got timeout_exponent 14, which is 67108864000 ps; raise it"),
+    (["topology.delay=10ms", "transports=[dctcp]"], "expected rto_min_ns above the delay of the round trip"),
+    (["transports=[{name: irn, rto_low: 1us}]"], "expected rto_low_ns above the delay of the round trip"),
+    (
+        [RING, ACROSS, NO_PROBE, f"faults=[{TWO_WAYS}]"],
+        "packets from 'h0' to 'h2' go in a loop: s0, s1, s0",
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "sentence"), REFUSED)
+def test_what_the_engine_refuses_is_known_before(tmp_path: Path, settings: list[str], sentence: str) -> None:
+    cell = cell_of(tmp_path, *settings)
+    assert unsupported(cell)
+    assert sentence in (unbuildable(cell) or "")
+    with pytest.raises(SimulationError) as caught:
+        build_network(cell)
+    assert str(caught.value) == unbuildable(cell)
+
+
+@pytest.mark.parametrize(
+    ("destination", "who"),
+    [
+        ("h0", "connect h1-h0: packets from 'h1' to 'h0'"),
+        ("h1", "connect h1-h0: packets from 'h0' to 'h1'"),
+        ("h2", None),
+    ],
+)
+def test_every_pair_of_hosts_is_tried(tmp_path: Path, destination: str, who: str | None) -> None:
+    """The loop lies on the way of the second flow alone, of its packets or of what acknowledges them."""
+    faults = ", ".join(
+        f"{{kind: misrouting, target: {way}, destination: {destination}}}" for way in ("s1-s2", "s2-s1")
+    )
+    flows = "[{source: h0, destination: h3}, {source: h1, destination: h0}]"
+    traffic = f"workload={{kind: pairs, run_for: 1ms, flows: {flows}}}"
+    refusal = unbuildable(cell_of(tmp_path, RING, traffic, NO_PROBE, f"faults=[{faults}]"))
+    assert refusal is None if who is None else str(refusal).startswith(f"{who} go in a loop")
+
+
+def test_the_probe_is_tried_too(tmp_path: Path) -> None:
+    """It alone comes by s2: the flow goes from h1 to h0."""
+    ways = (f"{{kind: misrouting, target: {way}, destination: h1}}" for way in ("s3-s2", "s2-s3"))
+    traffic = "workload={kind: pairs, run_for: 1ms, flows: [{source: h1, destination: h0}]}"
+    probe = "probe={kind: write0, interval: 1ms, target: h1}"
+    refusal = unbuildable(cell_of(tmp_path, RING, traffic, probe, f"faults=[{', '.join(ways)}]"))
+    assert str(refusal).startswith("connect h2-h1: packets from 'h2' to 'h1' go in a loop: s2, s3, s2")
+
+
+POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_for: 1ms}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_same"),
+    [
+        ([], True),
+        ([POISSON % "10ms", NO_PROBE], True),
+        ([POISSON % "1us", NO_PROBE], False),
+        ([RING, ACROSS, NO_PROBE], True),
+        ([RING, ACROSS, NO_PROBE, "topology.ttl_hops=9", f"faults=[{TWO_WAYS}]"], False),
+        ([RING, ACROSS, NO_PROBE, "faults=[{kind: flooding, target: s0, destination: h2}]"], False),
+    ],
+)
+def test_each_seed_is_tried_where_it_may_decide(tmp_path: Path, settings: list[str], is_same: bool) -> None:
+    """Seeds decide if a hash may send packets in a loop, or if few transfers are drawn."""
+    assert is_same_for_every_seed(cell_of(tmp_path, *settings)) is is_same
+
+
+def test_a_network_is_built_once_for_all_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And of its flows one of each group is connected on each shape of path."""
+    built, connected = list[str](), list[str]()
+
+    def build(cell: Cell) -> Simulation:
+        built.append(cell.id)
+        return build_links(cell)
+
+    def connect(fabric: GroupFabric, planned: PlannedFlow) -> object:
+        connected.append(planned.flow_id)
+        return connect_flow(fabric, planned)
+
+    monkeypatch.setattr(support, "build_links", build)
+    monkeypatch.setattr(support, "connect_flow", connect)
+    fat_tree = "topology={kind: fat_tree, k: 4, rate: 10Gbps}"
+    settings = fat_tree, POISSON % "2ms", NO_PROBE, "transports=[irn, roce-lossy]", "repetitions=5"
+    plan = make_plan(load_text(tmp_path, SMALL, *settings), SimulatorTestbed())
+    assert len(plan.runnable) == 10
+    assert built == ["irn-r1", "roce-lossy-r1"]
+    assert len(connected) == 2 * 3  # two, four or six links

@@ -1,19 +1,30 @@
-"""Parts of switches in a cell: what the simulator is told, and what cannot be beside them."""
+"""Test controls of switches and receivers from plug-ins."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers import receiver_files, switch_files
 from helpers.experiments import cell_of
-from helpers.switch_files import NAMES, SWITCHES, loaded
+from helpers.receiver_files import RECEIVERS
+from helpers.switch_files import SWITCHES
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.features import judge_of, marking, switch_control_facts, switch_controls
-from rogue.harness.testbeds.simulator.network import build_network
+from rogue.harness.testbeds.simulator.features import (
+    SENDERS_KEYS,
+    control_facts,
+    judge_of,
+    marking,
+    receiver_control,
+    switch_controls,
+    unsupported_receiver_control,
+)
+from rogue.harness.testbeds.simulator.nics import nic_settings, parameter_mistake
+from rogue.simulator import ReceiverControl
 
-BASE = """\
+SWITCH_BASE = """\
 name: small
 topology: {kind: two_tier, racks: 2, hosts_per_rack: 2, leaves: 2, rate: 1Gbps, uplink_rate: 1Gbps}
 workload: {kind: incast, senders: 2, size: 20KB}
@@ -24,46 +35,38 @@ measure: [throughput]
 
 @pytest.fixture(autouse=True)
 def plugins() -> Iterator[None]:
-    with loaded(*NAMES):
+    with switch_files.loaded(*switch_files.NAMES), receiver_files.loaded(*receiver_files.NAMES):
         yield
 
 
-def cell(folder: Path, controls: str, *more: str) -> Cell:
-    return cell_of(folder, f"topology.switch_controls={controls}", *more, text=BASE)
+def switch_cell(folder: Path, controls: str, *more: str) -> Cell:
+    return cell_of(folder, f"topology.switch_controls={controls}", *more, text=SWITCH_BASE)
 
 
 def test_every_switch_is_told_of_it_with_its_values(tmp_path: Path) -> None:
-    asked = cell(tmp_path, "[{name: codel, target: 20us}, drill]")
+    asked = switch_cell(tmp_path, "[{name: codel, target: 20us}, drill]")
     codel, drill = switch_controls(asked)
     assert (codel.name, codel.parameters) == ("codel", {"target_ns": 20_000})
     assert (drill.name, drill.parameters) == ("drill", {})
-    assert switch_control_facts(asked) == {
+    assert control_facts(asked) == {
         "switch_control_codel": "target_ns 20000, interval_ns 100000, packet_bytes 1086",
         "switch_control_drill": "drawn 2",
     }
-    large = switch_control_facts(cell(tmp_path, "[{name: step, above: 12345678B}]"))
+    large = control_facts(switch_cell(tmp_path, "[{name: step, above: 12345678B}]"))
     assert large == {"switch_control_step": "above_bytes 12345678"}
-    assert switch_control_facts(cell(tmp_path, "[hashed]")) == {"switch_control_hashed": "without parameters"}
+    assert control_facts(switch_cell(tmp_path, "[hashed]")) == {"switch_control_hashed": "without parameters"}
 
 
 def test_it_takes_the_place_of_the_marking_that_a_transport_asks_for(tmp_path: Path) -> None:
-    judged, chosen = cell(tmp_path, "[step]"), cell(tmp_path, "[drill]")
+    judged, chosen = switch_cell(tmp_path, "[step]"), switch_cell(tmp_path, "[drill]")
     assert (judge_of(judged), marking(judged)) == ("step", {})
     assert judge_of(chosen) is None
     assert list(marking(chosen)) == [0]
 
 
-def test_the_engine_has_it(tmp_path: Path) -> None:
-    plain, judged = cell(tmp_path, "[]", "transports=[roce]"), cell(tmp_path, "[step]", "transports=[roce]")
-    counters = [
-        {name for *_, name, _ in build_network(each).simulation.counters()} for each in (plain, judged)
-    ]
-    assert counters[1] - counters[0] == {"marked_packets"}
-
-
 def test_groups_may_have_priorities_where_packets_are_judged(tmp_path: Path) -> None:
     traffic = "traffic=[{name: a, priority: 3, workload: {kind: incast, senders: 2, size: 20KB}}]"
-    text = BASE.replace("workload: {kind: incast, senders: 2, size: 20KB}\n", "")
+    text = SWITCH_BASE.replace("workload: {kind: incast, senders: 2, size: 20KB}\n", "")
     bed = SimulatorTestbed()
     for controls, is_refused in (("[]", True), ("[step]", False), ("[drill]", True)):
         words = (f"topology.switch_controls={controls}", traffic, "transports=[roce]")
@@ -90,19 +93,101 @@ def test_groups_may_have_priorities_where_packets_are_judged(tmp_path: Path) -> 
     ],
 )
 def test_transports_beside_it(tmp_path: Path, controls: str, transport: str, words: str | None) -> None:
-    reason = SimulatorTestbed().unsupported(cell(tmp_path, controls, f"transports=[{transport}]"))
+    reason = SimulatorTestbed().unsupported(switch_cell(tmp_path, controls, f"transports=[{transport}]"))
     assert reason is None if words is None else words in str(reason)
 
 
-def test_what_cannot_be_made_is_told_before_the_run_with_its_place(tmp_path: Path) -> None:
-    with loaded("grim"):
-        asked = cell(tmp_path, "{name: grim, mood: 1}", "transports=[roce]")
-        reason = str(SimulatorTestbed().unsupported(asked))
+RECEIVER_BASE = """\
+name: small
+topology: {kind: star, hosts: 4, rate: 10Gbps}
+workload: {kind: incast, senders: 2, size: 20KB}
+transports: [uet+ndp]
+measure: [throughput]
+"""
+TRAFFIC = """\
+name: small
+topology: {{kind: star, hosts: 4, rate: 10Gbps}}
+traffic:
+  - {{name: a, workload: {{kind: incast, senders: 2, size: 20KB}}, transport: {one}}}
+  - {{name: b, workload: {{kind: incast, senders: 2, size: 20KB}}, transport: {other}}}
+transports: [roce]
+measure: [throughput]
+"""
+
+
+def receiver_cell(folder: Path, transport: str = "uet+ndp") -> Cell:
+    return cell_of(folder, f"transports=[{transport}]", text=RECEIVER_BASE)
+
+
+def test_the_engine_is_told_of_it_with_its_values(tmp_path: Path) -> None:
+    asked = receiver_cell(tmp_path, "{name: uet+eqds, credit_packets: 3, nscc: 0, credit_max: 50KB}")
+    (group,) = asked.groups
+    reliability = nic_settings(asked, group).reliability
+    assert reliability is not None
+    assert reliability.receiver == ReceiverControl("eqds", {"credit_packets": 3})
+    assert (reliability.name, reliability.parameters["credit_max_bytes"]) == ("uet-rccc", 50_000)
+    assert not {"credit_packets", "credit_rate"} & set(reliability.parameters)
+    assert control_facts(asked) == {"receiver_control_eqds": "credit_packets 3, share 0.99"}
+    assert SimulatorTestbed().unsupported(asked) is None
+
+
+def test_who_has_none_is_told_of_none(tmp_path: Path) -> None:
+    for transport in ("uet+rccc", "uet", "roce"):
+        usual = receiver_cell(tmp_path, transport)
+        assert receiver_control(usual.groups[0]) is None
+        assert control_facts(usual) == {}
+
+
+def test_its_parameters_take_the_place_of_the_engines(tmp_path: Path) -> None:
+    assert parameter_mistake(receiver_cell(tmp_path, "{name: uet+rccc, credit_rate: 0.9}")) is None
+    assert {"nscc", "credit_max", "kmin"} < set(SENDERS_KEYS)
+    mistake = parameter_mistake(receiver_cell(tmp_path, "{name: uet+ndp, credit_rate: 0.9}"))
+    assert mistake is not None
+    assert mistake.key == "credit_rate"
+    mistake = parameter_mistake(receiver_cell(tmp_path, "{name: uet+ndp, share: 2}"))
+    assert mistake is not None
+    assert (mistake.key, "0.01" in mistake.expected) == ("share", True)
+
+
+def test_switches_mark_nothing_in_front_of_hosts_as_for_the_engines(tmp_path: Path) -> None:
+    assert (
+        marking(receiver_cell(tmp_path))
+        == marking(receiver_cell(tmp_path, "uet+rccc"))
+        != marking(receiver_cell(tmp_path, "uet"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_refused"),
+    [
+        ("uet+ndp", "uet+ndp", False),
+        ("uet+ndp", "uet", False),
+        ("uet+ndp", "uet+eqds", True),
+        ("uet+ndp", "uet+rccc", True),
+        ("uet+ndp", "uet+ndp, parameters: {share: 0.5}", True),
+    ],
+)
+def test_a_host_grants_in_one_way(one: str, other: str, is_refused: bool, tmp_path: Path) -> None:
+    text = TRAFFIC.format(one=one, other=other)
+    reason = unsupported_receiver_control(cell_of(tmp_path, text=text))
+    assert (reason is not None) == is_refused
+    if reason is not None:
+        assert " of b grants in another way than uet+ndp of a, and a host grants in one way" in reason
+        assert SimulatorTestbed().unsupported(cell_of(tmp_path, text=text)) == reason
+
+
+def test_a_control_that_cannot_be_made_is_refused_with_its_place(tmp_path: Path) -> None:
+    with switch_files.loaded("grim"):
+        reason = SimulatorTestbed().unsupported(switch_cell(tmp_path, "{name: grim, mood: 1}"))
     assert reason == f"the plug-in raises at {SWITCHES / 'grim.h'}: its constructor: not today"
+    with receiver_files.loaded("grim"):
+        reason = SimulatorTestbed().unsupported(receiver_cell(tmp_path, "{name: uet+grim_grants, mood: 1}"))
+    assert reason == f"the plug-in raises at {RECEIVERS / 'grim.h'}: its constructor: not today"
 
 
-def test_other_testbeds_refuse_it_by_name(tmp_path: Path) -> None:
+def test_other_testbeds_refuse_a_control_by_name(tmp_path: Path) -> None:
     star = "topology={kind: star, hosts: 4, rate: 100Mbps, switch_controls: step}"
-    asked = cell_of(tmp_path, star, "transports=[rogue]", text=BASE)
+    asked = cell_of(tmp_path, star, "transports=[rogue]", text=SWITCH_BASE)
     reason = str(KernelTestbed().unsupported(asked))
     assert "topology.switch_controls is for the simulator, no switch of ours runs" in reason
+    assert "uet+ndp" in str(KernelTestbed().unsupported(receiver_cell(tmp_path)))

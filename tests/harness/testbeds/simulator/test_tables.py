@@ -1,7 +1,10 @@
-"""Tests: build the record tables from a finished simulation."""
+"""Test the tables of a simulated cell."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -10,10 +13,17 @@ from helpers.experiments import SMALL, cell_of
 from rogue.agent.core.actions import RttSample
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.agent.core.clocks import HostNs
+from rogue.agent.drivers.simulated import QueuePairProgress, SimulatedFlow
 from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.tables import columns_of_samples, mean_estimate_bps
+from rogue.harness.testbeds.simulator.network import build_network
+from rogue.harness.testbeds.simulator.tables import (
+    ResentBytes,
+    columns_of_samples,
+    mean_estimate_bps,
+    new_bytes,
+)
 from rogue.simulator import PROFILES
 
 SINGLE = """\
@@ -32,12 +42,6 @@ def run(tmp_path: Path, *settings: str, text: str = SMALL) -> CellResult:
 
 def rows(result: CellResult, table: str) -> list[dict[str, object]]:
     return list(to_arrow(table, result.tables[table]).to_pylist())
-
-
-def test_the_row_of_a_lone_write(tmp_path: Path) -> None:
-    (row,) = rows(run(tmp_path, text=SINGLE), "flows")
-    assert row["status"] == "ok"
-    assert (row["src"], row["dst"], row["service"], row["verb"]) == ("h0", "h1", "rc", "write")
 
 
 def test_flow_rows_agree_with_each_other(tmp_path: Path) -> None:
@@ -69,25 +73,6 @@ def test_the_last_row_covers_what_is_left_of_the_run(tmp_path: Path) -> None:
     delivered = sum(row["delivered_bytes"] for row in rows(result, "throughput"))
     finished = sum(row["size_bytes"] for row in rows(result, "flows") if row["status"] == "ok")
     assert finished <= delivered
-
-
-def test_delivered_bytes_are_those_of_the_transfers(tmp_path: Path) -> None:
-    result = run(tmp_path, "measure=[{kind: throughput, interval: 100us}]")
-    delivered = sum(row["delivered_bytes"] for row in rows(result, "throughput"))
-    assert delivered == 2 * 1_000_000
-    for row in rows(result, "throughput"):
-        assert row["goodput_bps"] == pytest.approx(row["delivered_bytes"] * 8 / 100e-6)
-        assert row["t_ns"] % 100_000 == 0
-
-
-def test_no_more_arrives_than_the_link_carries(tmp_path: Path) -> None:
-    result = run(tmp_path, "workload.repeat_for=20ms", "measure=[{kind: throughput, interval: 1ms}]")
-    per_interval: dict[object, float] = {}
-    for row in rows(result, "throughput"):
-        per_interval[row["t_ns"]] = per_interval.get(row["t_ns"], 0) + row["goodput_bps"]
-    assert len(per_interval) == 20
-    assert max(per_interval.values()) <= result.facts["ideal_goodput_bps"] * 1.002
-    assert max(per_interval.values()) > result.facts["ideal_goodput_bps"] * 0.98
 
 
 def test_an_idle_probe_sees_the_empty_network(tmp_path: Path) -> None:
@@ -193,13 +178,6 @@ def test_windows_below_two_segments_are_overruled(tmp_path: Path) -> None:
     assert {row["overruled"] for row in samples} == {True}
 
 
-def test_a_transport_that_estimates_nothing_has_no_rtt_table(tmp_path: Path) -> None:
-    result = run(tmp_path, "transports=[roce]")
-    assert "rtt" not in result.tables
-    assert result.not_measured["rtt"] == "roce estimates no round-trip times"
-    assert {row["cwnd_over_rtt_bps"] for row in rows(result, "throughput")} == {None}
-
-
 def test_a_queue_pair_that_fails_ends_its_flow_with_the_reason(tmp_path: Path) -> None:
     parameters = "transports=[{name: roce, retry_count: 0, timeout_exponent: 4}]"
     result = run(tmp_path, parameters, "workload.size=8MB", "topology.buffer=20KB")
@@ -238,12 +216,6 @@ def test_pauses_are_those_of_links_between_nics_and_switches(tmp_path: Path) -> 
     assert not any("h" in port for port in ports)
 
 
-@pytest.mark.parametrize("table", ["queues", "pauses"])
-def test_elsewhere_nothing_is_missing(tmp_path: Path, table: str) -> None:
-    ports = {*column(tmp_path, table, "port", "topology={kind: star, hosts: 4, rate: 20Gbps, nic: ideal}")}
-    assert "s0->h3" in ports
-
-
 def test_over_two_planes_a_sprayed_transfer_is_nearly_twice_as_fast(tmp_path: Path) -> None:
     """Ports have equal parts on average alone, and the slowest packet counts."""
     spray = "transports=[{name: irn+spray, paths: 1024, threshold_nacks: 64}]"
@@ -253,3 +225,106 @@ def test_over_two_planes_a_sprayed_transfer_is_nearly_twice_as_fast(tmp_path: Pa
     assert 1.5 < plain_ns / sprayed_ns < 2
     (slowdown,) = map(float, column(tmp_path, "flows", "slowdown", *alone, spray))
     assert 1 <= slowdown < 1.3
+
+
+MAIN, SHADOW = 7, 9
+
+
+def new(rows: list[tuple[int, int, int]], *carriages: QueuePairProgress) -> list[int]:
+    """Of rows of queue pair, time and delivered bytes."""
+    qp_num, t_ns, delivered_bytes = np.array(rows, np.int64).T
+    table = {"qp_num": qp_num, "t_ns": t_ns, "delivered_bytes": delivered_bytes}
+    bytes_per_interval: list[int] = new_bytes(table, carriages, np.unique(t_ns)).tolist()
+    return bytes_per_interval
+
+
+def test_what_the_shadow_repeats_counts_once() -> None:
+    """300 bytes were there and 100 completed, so that the shadow's first 200 bytes are known."""
+    rows = [(MAIN, 10, 300), (MAIN, 20, 0), (SHADOW, 20, 150), (SHADOW, 30, 150), (SHADOW, 40, 100)]
+    first, second = QueuePairProgress(MAIN, 0, 0), QueuePairProgress(SHADOW, 100, 0)
+    assert new(rows, first, second) == [300, 0, 100, 100]
+
+
+def test_what_was_on_its_way_when_a_queue_pair_was_lost_counts_when_it_comes() -> None:
+    """The main queue pair brings 50 bytes more after the switch: the shadow's first 150 are known."""
+    rows = [(MAIN, 10, 200), (SHADOW, 20, 100), (MAIN, 20, 50), (SHADOW, 30, 100)]
+    assert new(rows, QueuePairProgress(MAIN, 0, 0), QueuePairProgress(SHADOW, 100, 0)) == [200, 50, 50]
+
+
+def test_a_queue_pair_that_is_back_goes_on_behind_what_it_had_delivered() -> None:
+    """The main one delivered 100 of 300 bytes, the shadow 50 from 80 on, and then the main one from 120."""
+    rows = [(MAIN, 10, 100), (SHADOW, 20, 50), (MAIN, 30, 60), (MAIN, 40, 120)]
+    carriages = (
+        QueuePairProgress(MAIN, 0, 0),
+        QueuePairProgress(SHADOW, 80, 0),
+        QueuePairProgress(MAIN, 120, 100),
+    )
+    assert new(rows, *carriages) == [100, 30, 50, 120]
+
+
+@pytest.mark.parametrize("verb", ["write", "send", "read"])
+def test_a_flow_that_lost_queue_pairs_delivers_what_its_transfers_have(tmp_path: Path, verb: str) -> None:
+    settings = (
+        "transports=[{name: rogue, retry_count: 1, timeout_exponent: 4}]",
+        "topology.buffer=30KB",
+        "workload.size=4MB",
+        f"workload.verb={verb}",
+        "measure=[{kind: throughput, interval: 100us}]",
+    )
+    result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=SMALL), lambda _fraction: None)
+    assert result.failure is None
+    assert set(result.tables["flows"]["status"]) == {"ok"}
+    throughput = result.tables["throughput"]
+    assert result.facts["qp_failures"] > 0
+    for flow_id in set(throughput["flow_id"]):
+        own = throughput["flow_id"] == flow_id
+        assert throughput["delivered_bytes"][own].sum() == 4_000_000
+        assert throughput["delivered_bytes"][own].min() >= 0
+
+
+LOSSY = "faults=[{kind: loss, target: h1, one_in: 20, from: 1ms}]"
+
+
+def test_intervals_add_up_to_what_the_transfers_say(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, LOSSY, "transports=[roce]", "measure=[{kind: throughput, interval: 100us}]")
+    tables = SimulatorTestbed().run(cell, lambda _fraction: None).tables
+    rows = {
+        name: np.asarray(tables["throughput"][name]) for name in ("flow_id", "t_ns", "retransmitted_bytes")
+    }
+    of_h1 = rows["flow_id"] == "main/h1->h3"
+    assert rows["retransmitted_bytes"][~of_h1].sum() == 0
+    assert rows["retransmitted_bytes"][of_h1 & (rows["t_ns"] <= 1_000_000)].sum() == 0
+    by_transfer = dict(zip(tables["flows"]["src"], tables["flows"]["retransmitted_bytes"], strict=True))
+    assert rows["retransmitted_bytes"][of_h1].sum() == by_transfer["h1"]
+    assert by_transfer["h1"] >= 1024  # type: ignore[operator]
+
+
+def test_an_interval_whose_ends_were_not_read_is_unknown(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path)
+    network = build_network(cell)
+    resent = ResentBytes(network)
+    network.simulation.run_until(20_000)
+    resent.read()
+    edges_ns, first = np.array([0, 10_000, 20_000]), np.array([0])
+    assert np.isnan(resent.within(first.repeat(2), edges_ns[:-1], edges_ns[1:])).all()
+    assert resent.within(first, edges_ns[:1], edges_ns[2:]).tolist() == [0]
+
+
+def test_each_flow_has_its_own_bytes_and_what_did_not_change_is_kept_once(tmp_path: Path) -> None:
+    network = build_network(cell_of(tmp_path))
+    agents = [SimpleNamespace(retransmitted_bytes=0) for _ in range(2)]
+    flows = zip(network.flows, agents, strict=True)
+    resent = ResentBytes(
+        replace(
+            network, flows=tuple(replace(flow, agent=cast("SimulatedFlow", agent)) for flow, agent in flows)
+        )
+    )
+    for t_ns, so_far in ((10_000, 0), (20_000, 7), (30_000, 7)):
+        agents[1].retransmitted_bytes = so_far
+        network.simulation.run_until(t_ns)
+        resent.read()
+    starts_ns = np.array([0, 10_000, 20_000])
+    for number, expected in ((0, [0, 0, 0]), (1, [0, 7, 0])):
+        of_flow = np.full(3, number)
+        assert resent.within(of_flow, starts_ns, starts_ns + 10_000).tolist() == expected
+    assert len(resent._totals) == 2

@@ -17,8 +17,7 @@ from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed, testbed
 from rogue.harness.testbeds.simulator.estimate import expected_packet_hops
 from rogue.harness.testbeds.simulator.network import SimulatedNetwork, build_network
-from rogue.harness.testbeds.simulator.support import SAMPLES_MAX
-from rogue.harness.testbeds.simulator.testbed import PATIENCE_NS, unmeasured_throughput, unsampled_queues
+from rogue.harness.testbeds.simulator.testbed import PATIENCE_NS, unmeasured_throughput
 from rogue.simulator import PROFILES, Simulation, SimulationError
 from rogue.simulator._core import Engine
 from rogue.workloads.records import FailureKind
@@ -285,13 +284,6 @@ def ended(directory: Path, until_ns: int, *settings: str) -> SimulatedNetwork:
     return network
 
 
-def test_queues_are_sampled_rarely_where_there_are_many(tmp_path: Path) -> None:
-    assert unsampled_queues(cell_of(tmp_path, "measure=[{kind: queues, interval: 9s}]", text=SMALL)) == (
-        "the run was over before the first sample: 4 ports of switches are sampled each 9000 ms; "
-        "state a shorter interval"
-    )
-
-
 @pytest.mark.parametrize(
     ("settings", "until_ns", "interval"),
     [
@@ -317,17 +309,6 @@ def test_traffic_that_was_over_soon_wants_intervals_of_a_tenth_of_it_at_most(
 def test_traffic_that_fills_a_sample_is_measured(tmp_path: Path, setting: str, until_ns: int) -> None:
     timing = cell_of(tmp_path, setting, text=SMALL).timing
     assert unmeasured_throughput(ended(tmp_path, until_ns, setting), timing) is None
-
-
-def test_where_so_short_an_interval_would_be_refused_a_time_limit_is_named_as_well(tmp_path: Path) -> None:
-    """Two flows, and intervals of 10 us: as many samples as there may be, and one more."""
-    network = ended(tmp_path, 10_000_000, "workload.size=100KB")
-    timing = cell_of(tmp_path, "workload.size=100KB", text=SMALL).timing
-    most = replace(timing, limit_ns=SAMPLES_MAX // 2 * 10_000)
-    assert unmeasured_throughput(network, most) == TEN_MS % "10us"
-    more = replace(timing, limit_ns=most.limit_ns + 10_000)
-    assert unmeasured_throughput(network, more) == f"{TEN_MS % '10us'}, and time_limit: 10ms"
-    assert unmeasured_throughput(network, replace(more, is_open_ended=True)) == TEN_MS % "10us"
 
 
 def test_there_may_be_no_traffic_at_all(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Ultra Ethernet in a cell: what fits the network, what can be stated, and what the engine is told."""
+"""Test Ultra Ethernet in a cell: values derived from the network, stated values and the engine."""
 
 from pathlib import Path
 

@@ -153,18 +153,6 @@ def test_dctcp_needs_a_switch_that_marks(tmp_path: Path) -> None:
     assert why_unmarked(cell, fake_inventory()) is None, "our own switch marks by itself"
 
 
-@pytest.mark.parametrize("transport", ["rogue", "roce", "cubic"])
-def test_what_needs_no_marks_asks_for_none(tmp_path: Path, transport: str) -> None:
-    assert why_unmarked(cell_of(tmp_path, f"transports=[{transport}]"), rack_of_declared()) is None
-
-
-def test_pauses_are_asked_for_alike(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path)
-    assert missing_on_switches(cell, rack_of_declared(PAUSES), "roce+pfc", "pauses") is None
-    told = missing_on_switches(cell, rack_of_declared(MARKS), "roce+pfc", "pauses")
-    assert str(told).startswith("roce+pfc needs switches where some priority pauses")
-
-
 def test_the_packets_of_hosts_must_be_in_the_priority_that_marks(tmp_path: Path) -> None:
     cell, marks = cell_of(tmp_path), MARKS["0"]
     assert (
@@ -181,12 +169,6 @@ def test_the_packets_of_hosts_must_be_in_the_priority_that_marks(tmp_path: Path)
             "with DSCP 0, are in none that does on tor: add 0 to its dscp in switch_priorities, or leave "
             "dctcp out"
         )
-
-
-def test_a_host_that_the_cell_has_not_is_not_asked(tmp_path: Path) -> None:
-    of_others = rack_of_declared({"3": {**MARKS["0"], "dscp": [26]}})
-    hosts = tuple(replace(each, login=replace(each.login, node=f"x{each.name}")) for each in of_others.hosts)
-    assert missing_on_switches(cell_of(tmp_path), replace(of_others, hosts=hosts), "dctcp", "marks") is None
 
 
 def test_what_is_declared_is_a_fact_of_each_cell() -> None:

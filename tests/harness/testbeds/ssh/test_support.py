@@ -8,18 +8,13 @@ import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 
-from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node import messages
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.testbeds.ssh import support
 from rogue.harness.testbeds.ssh.support import (
-    SAMPLED_VERB_NS,
-    agent_is_slow,
-    core_full_bps,
     not_measured,
     too_large_packets,
-    too_slow,
     unsupported,
     unsupported_topology,
     used_hosts,
@@ -27,36 +22,6 @@ from rogue.harness.testbeds.ssh.support import (
 
 NODES = {f"h{index}": CAPABILITIES for index in range(4)}
 SLOW = "topology.rate=100Mbps"
-
-
-@pytest.mark.parametrize("transport", ["rogue", "rogue-uc", "roce", "roce-uc", "dctcp", "cubic", "reno"])
-def test_what_they_can(tmp_path: Path, transport: str) -> None:
-    assert unsupported(cell_of(tmp_path, SLOW, f"transports=[{transport}]"), fake_inventory(), NODES) is None
-
-
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        (("transports=[irn]",), f"the nodes have no irn; they have {', '.join(TRANSPORTS)}"),
-        (("transports=[roce+timely]",), "the nodes have no roce+timely; they have "),
-        (("transports=[roce+spray]",), "the nodes have no roce+spray; they have "),
-        (("transports=[roce+dcqcn]",), "roce+dcqcn: DCQCN on h0: got nothing, expected on; provision with"),
-        (("topology.hosts=6", "workload.senders=4"), "the inventory has no h4; it has h0, h1, h2, h3"),
-        (
-            ("traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, priority: 3}]",),
-            "the switches have one traffic class; set priority to 0",
-        ),
-        (
-            ("faults=[{kind: loss, target: h0, one_in: 8, model: burst}]",),
-            "the switch loses packets independently or by IP ID",
-        ),
-    ],
-)
-def test_what_they_cannot(tmp_path: Path, settings: tuple[str, ...], reason: str) -> None:
-    if any(setting.startswith("traffic") for setting in settings):
-        settings = (*settings, "workload=null")
-    told = unsupported(cell_of(tmp_path, SLOW, *settings), fake_inventory(), NODES)
-    assert str(told).startswith(reason)
 
 
 def test_a_node_that_was_not_provisioned(tmp_path: Path) -> None:
@@ -236,48 +201,3 @@ def test_a_cable_of_a_file_may_be_too_short(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text(f"links:\n{links}")
     cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}")
     assert "topology.delay is 5 us" in str(unsupported_topology(cell, fake_inventory(), nodes()))
-
-
-def test_a_card_that_is_slower_than_its_link(tmp_path: Path) -> None:
-    has_cards = nodes(replace(CAPABILITIES, ports=[CARD]))
-    assert str(too_slow(cell_of(tmp_path), fake_inventory(), has_cards)).startswith("h0's port does 1 Gb/s")
-    assert too_slow(cell_of(tmp_path, "topology.rate=1Gbps"), fake_inventory(), has_cards) is None
-
-
-@pytest.mark.parametrize(
-    ("transport", "rate", "limit_gbps"),
-    [
-        ("rogue", 10, 38.8),
-        ("rogue-uc", 40, 38.8),
-        ("rogue", 100, 155.3),
-        ("roce", 100, None),
-        ("dctcp", 10, None),
-    ],
-)
-def test_a_core_is_full_by_the_verbs_that_are_sampled(
-    tmp_path: Path, transport: str, rate: int, limit_gbps: float | None
-) -> None:
-    """Worked: 65 536 bytes in 13.5 us are 38.8 Gb/s; RoGUE has verbs of 262 144 bytes beyond 40 Gb/s."""
-    assert SAMPLED_VERB_NS == 13_500
-    (group,) = cell_of(tmp_path, f"transports=[{transport}]", f"topology.rate={rate}Gbps").groups
-    found = core_full_bps(group, rate * 10**9)
-    assert found == (None if limit_gbps is None else pytest.approx(limit_gbps * 1e9, rel=0.002))
-
-
-def test_the_plan_says_so_where_the_links_are_faster(tmp_path: Path) -> None:
-    fast = cell_of(tmp_path, "transports=[rogue]", "topology.rate=40Gbps")
-    assert agent_is_slow(fast) == (
-        "the agent takes all of a core for one flow at 39 Gb/s at the latest, and the hosts' links have 40 "
-        "Gb/s: fewer flows than fill them are limited by computing, and `segment: 128KiB` would "
-        "take 51% of a core (benchmarks/agent_loop.py, on an AMD EPYC)"
-    )
-    assert agent_is_slow(cell_of(tmp_path, "transports=[rogue]")) is None
-    assert agent_is_slow(cell_of(tmp_path, "transports=[roce]", "topology.rate=100Gbps")) is None
-
-
-def test_the_segment_that_is_advised_is_one_of_which_nothing_is_said(tmp_path: Path) -> None:
-    """Worked: 131 072 bytes last 26.2 us at 40 Gb/s, of which 13.5 us are 51 %; 65 536 would be 103 %."""
-    advised = "transports=[{name: rogue, segment: 128KiB}]"
-    assert agent_is_slow(cell_of(tmp_path, advised, "topology.rate=40Gbps")) is None
-    fastest = agent_is_slow(cell_of(tmp_path, "transports=[rogue]", "topology.rate=400Gbps"))
-    assert fastest is not None and "`segment: 2048KiB` would take 32% of a core" in fastest

@@ -14,14 +14,12 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.ssh.switch_machine import (
-    cell_ports,
     has_marks_of_its_own,
     later_marks,
     marking_facts,
     marks_differ,
     ports_of,
     unsupported_fault,
-    unsupported_marking,
 )
 from rogue.workloads.topologies import TOPOLOGIES, Topology
 
@@ -71,23 +69,8 @@ def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
     return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
 
 
-def test_every_port_of_the_switch_has_its_links_rate_and_its_share_of_the_buffer(
-    inventory: Inventory,
-) -> None:
-    ports = ports_of(star(delay="2ms"), inventory)
-    assert list(ports) == ["s0->h0", "s0->h1"]
-    assert ports["s0->h1"].rate_bps == 100_000_000
-    assert ports["s0->h1"].queue_bytes == 500_000  # alpha 1: a port alone settles at half of the buffer
-    assert ports["s0->h1"].delay_ns == 4_000_000  # the sender's cable and the receiver's
-    assert ports["s0->h1"].mistake() is None
-
-
 def test_a_delay_that_no_timer_of_linux_keeps_is_left_out(inventory: Inventory) -> None:
     assert ports_of(star(delay="1us"), inventory)["s0->h0"].delay_ns == 0
-
-
-def test_an_unbounded_buffer_never_drops(inventory: Inventory) -> None:
-    assert ports_of(star(buffer="unbounded"), inventory)["s0->h0"].queue_bytes >= 10**9
 
 
 def test_a_topology_that_the_machines_do_not_have_is_refused(inventory: Inventory) -> None:
@@ -119,38 +102,11 @@ def test_a_lan_is_one_switch_unless_the_inventory_says_how_it_is_wired(inventory
 
 
 SLOW = ("topology.rate=100Mbps", "topology.buffer=1MB")
-TWO = """\
-name: x
-topology: {kind: star, hosts: 4, rate: 10Gbps}
-traffic:
-  - {name: one, parameters: {mark_above: 50KB}, workload: {kind: incast, senders: 1, size: 1MB}}
-  - {name: two, workload: {kind: incast, senders: 1, size: 1MB}}
-transports: [dctcp]
-"""
 LOSS = "faults=[{kind: loss, target: h2, %s}]"
 
 
 def cell(tmp_path: Path, *settings: str) -> Cell:
     return cell_of(tmp_path, *SLOW, *settings)
-
-
-def test_every_port_has_the_rate_of_its_link(tmp_path: Path) -> None:
-    ports = cell_ports(cell(tmp_path), fake_inventory())
-    assert sorted(ports) == ["s0->h0", "s0->h1", "s0->h2", "s0->h3"]
-    assert {port.rate_bps for port in ports.values()} == {100_000_000}
-    assert {port.queue_bytes for port in ports.values()} == {500_000}
-    assert {port.red_min_bytes for port in ports.values()} == {None}
-
-
-def test_marks_for_those_who_heed_them(tmp_path: Path) -> None:
-    """K is 20 frames of 1518 bytes below 3 Gb/s; on emulated machines it is later."""
-    asked = cell(tmp_path, "transports=[dctcp]")
-    nodes, emulated = (
-        cell_ports(asked, replace(fake_inventory(), kind=kind)) for kind in ("nodes", "virtual")
-    )
-    assert {(port.red_min_bytes, port.red_max_bytes) for port in nodes.values()} == {(30_359, 30_360)}
-    assert {(port.red_min_bytes, port.red_max_bytes) for port in emulated.values()} == {(30_000, 90_000)}
-    assert all(port.mistake() is None for port in (*nodes.values(), *emulated.values()))
 
 
 def test_what_ports_mark_by_is_a_fact(tmp_path: Path) -> None:
@@ -159,19 +115,6 @@ def test_what_ports_mark_by_is_a_fact(tmp_path: Path) -> None:
     assert list(marking_facts(asked, fake_inventory())) == ["marks_differ"]
     assert marking_facts(asked, replace(nodes, switch=None)) == {}
     assert marking_facts(cell(tmp_path), nodes) == {}
-
-
-def test_groups_that_ask_for_different_marks_are_refused(tmp_path: Path) -> None:
-    two = cell_of(tmp_path, text=TWO)
-    assert "give all groups the same mark_above" in str(unsupported_marking(two, fake_inventory()))
-    assert unsupported_marking(two, replace(fake_inventory(), switch=None)) is None
-
-
-def test_losses_strike_what_comes_to_the_host(tmp_path: Path) -> None:
-    ports = cell_ports(cell(tmp_path, LOSS % "probability: 0.01"), fake_inventory())
-    assert {name: port.loss_probability for name, port in ports.items() if port.loss_probability} == {
-        "s0->h2": 0.01
-    }
 
 
 def test_what_it_cannot(tmp_path: Path) -> None:

@@ -22,10 +22,8 @@ from rogue.harness.provisioning.switches.readback import (
     marking_reported,
     priority_reported,
 )
-from rogue.harness.testbeds.ssh import switch_readback, testbed
+from rogue.harness.testbeds.ssh import testbed
 from rogue.harness.testbeds.ssh.switch_readback import (
-    ComparedCells,
-    compare_all,
     read_switch_states,
     refusal,
     switch_state_facts,
@@ -37,8 +35,8 @@ FOLLOWS = {"switch_follows_experiments": True}
 APPLY = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
 
 
-def states_with(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, SwitchState]:
-    """A switch on which stands what a cell asks for, and what it tells of each port."""
+def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, SwitchState]:
+    """Return the state of a switch with the requested settings, and its report on each port."""
     (tor,) = inventory.hardware_switches
     wanted = requested_settings(cell, inventory, tor)
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -48,12 +46,12 @@ def states_with(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, Swit
     return {"tor": SwitchState(dict.fromkeys(wanted.interfaces, port), configuration=found)}
 
 
-def refusal_of(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> str | None:
-    return refusal(compare_all(cell, inventory, states))
+def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> str | None:
+    return refusal(cell, inventory, standing)
 
 
-def facts_of(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> dict[str, str]:
-    return switch_state_facts(inventory, states, compare_all(cell, inventory, states))
+def facts_of(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> dict[str, str]:
+    return switch_state_facts(cell, inventory, standing)
 
 
 def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> None:
@@ -61,9 +59,9 @@ def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> Non
     states = states_with(
         cell, rack, priorities={3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}
     )
-    assert refusal_of(cell, rack, states) is None
-    told = "of tor nobody compared buffer, delays, alpha of the buffer"
-    assert facts_of(cell, rack, states) == {"switches_not_compared": told}
+    assert other_standing(cell, rack, standing) is None
+    told = "of tor there is no comparison of buffer, delays, alpha of the buffer"
+    assert facts_of(cell, rack, standing) == {"switches_not_compared": told}
 
 
 @pytest.mark.parametrize(
@@ -155,7 +153,9 @@ def test_a_map_of_the_switchs_own_is_said(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, switch_priorities={})
     assert refusal_of(cell, rack, {"tor": SwitchState()}) is None
     found = facts_of(cell, rack, {"tor": SwitchState()})["switches_not_compared"]
-    assert found.startswith("of tor nobody compared marks and pauses, for no priority names the DSCP, ")
+    assert found.startswith(
+        "of tor there is no comparison of marks and pauses, for no priority names the DSCP, "
+    )
 
 
 def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None:
@@ -168,8 +168,8 @@ def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None
 
 def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("declared")
-    assert (read_switch_states(rack), refusal_of(cell, rack, {})) == ({}, None)
-    told = "nothing of tor was read back: somebody else sets it"
+    assert (read_switch_states(rack), other_standing(cell, rack, {})) == ({}, None)
+    told = "nothing of tor was read back: it has no login"
     assert facts_of(cell, rack, {}) == {"switches_not_compared": told}
     linux = replace(rack, switch=fake_inventory().switch)
     assert (read_switch_states(linux), facts_of(cell, linux, {})) == ({}, {})
@@ -191,39 +191,8 @@ def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest
         bed = testbed.SshTestbed("rack", Path("rack.yaml"))
         bed._capabilities = {f"h{index}": CAPABILITIES for index in range(len(INTERFACES["eos"]))}
         assert bed.unsupported(cell) is None
-        assert bed.differences(cell) == ["of tor nobody compared buffer, delays, alpha of the buffer"]
+        assert bed.differences(cell) == [
+            "of tor there is no comparison of buffer, delays, alpha of the buffer"
+        ]
         assert "asks for a switch that marks nothing in priority 3" in str(bed.unsupported(other))
         assert eos.heard.count("show running-config") == 1
-
-
-@pytest.fixture
-def compared_ids(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The cells of which a comparison is made, in order."""
-    made, compare_all = [], switch_readback.compare_all
-
-    def noted(cell: Cell, *others: object) -> object:
-        made.append(cell.id)
-        return compare_all(cell, *others)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(switch_readback, "compare_all", noted)
-    return made
-
-
-def test_a_cell_is_compared_once_however_often_it_is_asked_about(
-    tmp_path: Path, compared_ids: list[str]
-) -> None:
-    cell, rack = cell_of(tmp_path, "transports=[dctcp]"), rack_of("eos", LOGIN, switch_may_differ=["marks"])
-    compared, states = ComparedCells(), {"tor": SwitchState()}
-    assert compared.refusal(cell, rack, states) is None
-    facts = compared.facts(cell, rack, states)
-    assert compared.facts(cell, rack, states) == facts
-    assert facts["switches_not_compared"].startswith("of tor nobody compared")
-    assert compared_ids == [cell.id]
-
-
-def test_another_cell_with_its_name_is_compared_anew(tmp_path: Path, compared_ids: list[str]) -> None:
-    cell, rack = cell_of(tmp_path, "transports=[dctcp]"), rack_of("eos", LOGIN)
-    compared, other = ComparedCells(), replace(cell)
-    for each in (cell, other, other):
-        assert compared.refusal(each, rack, {"tor": SwitchState()}) is not None
-    assert compared_ids == [cell.id, cell.id]

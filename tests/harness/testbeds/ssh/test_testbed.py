@@ -1,4 +1,4 @@
-"""A cell on nodes whose agents reply from memory: from the plan to the tables."""
+"""Test the SSH testbed from the plan to the tables."""
 
 import json
 from collections.abc import Callable
@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.fake_agents import DOOL, FakeAgent, fake_inventory, gone
+from helpers.fake_agents import DOOL, FakeAgent, fake_inventory, gone, prepared
 from helpers.fake_switch import hardware, wanted
 
-from rogue.agent.node.messages import EndRole, Heartbeat, Prepare, Stop
+from rogue.agent.node.messages import EndRole, Heartbeat, Message, Prepare, Result, Results, Stop
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.results.tables import encode
-from rogue.harness.testbeds.base import CellResult
+from rogue.harness.testbeds.base import CellResult, Failure
 from rogue.harness.testbeds.ssh import SshTestbed, testbed
+from rogue.harness.testbeds.ssh.nodes import close_nodes
 from rogue.workloads.records import FailureKind
 
 Run = Callable[..., CellResult]
@@ -62,7 +63,7 @@ def test_what_was_not_compared_is_a_fact(run: Run, monkeypatch: pytest.MonkeyPat
     rack = replace(fake_inventory(), switch=None, hardware_switches=(hardware(wanted("declared"), None),))
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: rack)
     told = run().facts
-    assert told["switches_not_compared"] == "nothing of tor was read back: somebody else sets it"
+    assert told["switches_not_compared"] == "nothing of tor was read back: it has no login"
     assert "switches_differ" not in told
 
 
@@ -114,7 +115,7 @@ def test_nobody_waits_twice_for_a_node_that_is_lost(run: Run, agents: dict[str, 
 
 
 def test_a_cell_that_never_starts_keeps_the_logs(run: Run, agents: dict[str, FakeAgent]) -> None:
-    """All that went wrong is told, not only what the first node says."""
+    """All failures are reported, not only that of the first node."""
     for host, flow in (("h0", "flow0"), ("h1", "flow1")):
         agents[host].replies[Prepare] = partial(
             gone, kind="verbs", role=f"{flow}-requester", text="no device"
@@ -178,3 +179,91 @@ def test_one_cell_at_a_time_and_as_long_as_its_traffic(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "workload.repeat_for=30s")
     assert (bed.name, bed.jobs_max) == ("virtual", 1)
     assert bed.estimate_seconds(cell) == testbed.SETUP_SECONDS + 30
+
+
+def test_memories_that_differ_are_no_result(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h3"].sha256 = "cd" * 32
+    failure = run().failure
+    assert failure is not None
+    assert failure.kind is FailureKind.INVALID_RESULT
+    assert failure.message.startswith("main/h0->h3: the memories of the two ends differ")
+
+
+def test_sends_that_went_out_again_lie_elsewhere(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h3"].sha256 = "cd" * 32
+    send = "workload.verb=send"
+    failure = run(send).failure
+    assert failure is not None
+
+    def sent_again(request: Message) -> Message:
+        assert isinstance(request, Result)
+        sha256 = agents["h0"].sha256
+        return Results(request.role, "ok", 0, 1, transfers_ok=1, sha256=sha256, facts={"again_bytes": 65_536})
+
+    for name in ("h0", "h1"):
+        agents[name].replies[Result] = sent_again
+    assert run(send).failure is None
+
+
+def test_transfers_that_were_cut_off_are_a_timeout(run: Run, agents: dict[str, FakeAgent]) -> None:
+    def cut_off(request: Message) -> Message:
+        assert isinstance(request, Result)
+        return Results(request.role, "unfinished", 0, 10**9, transfers_unfinished=1)
+
+    agents["h0"].replies[Result] = cut_off
+    failure = run("time_limit=3s").failure
+    assert failure is not None
+    assert (failure.kind, failure.message[:45]) == (
+        FailureKind.TIMEOUT, "1 of 2 flows were not done after 3 seconds; r",
+    )  # fmt: skip
+
+
+def test_a_role_that_failed_loses_no_table_of_the_others(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h0"].replies[Result] = lambda request: gone(request, "verbs", "flow0-requester", "ENOMEM")
+    result = run()
+    assert result.failure == Failure(FailureKind.VERBS, "h0, role flow0-requester: ENOMEM")
+    assert result.tables["flows"]["flow_id"] == ["main/h1->h3"]
+    assert {"cpu", "counters"} <= set(result.tables)
+    assert isinstance(agents["h0"].asked[-1], Stop), "the state of the agents is unknown"
+
+
+def test_what_is_hardware_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
+    facts = run().facts
+    assert (facts["nic_is_hardware"], facts["nic_profile"]) == (False, None)
+    assert "nic_firmware" not in facts
+    card: dict[str, object] = {"device": "rxe0", "driver": "mlx4_core", "hca_type": "MT4103"}
+    card |= {"firmware": "2.42.5000", "pcie": "8.0 GT/s PCIe x8"}
+    for agent in agents.values():
+        agent.capabilities = replace(agent.capabilities, ports=[card])
+    close_nodes(fake_inventory())
+    facts = run().facts
+    assert (facts["nic_is_hardware"], facts["nic_profile"]) == (True, "cx3pro")
+    assert facts["nic"] == "rxe0, ConnectX-3 Pro, driver mlx4_core (hardware)"
+    assert (facts["nic_firmware"], facts["nic_pcie"]) == ("2.42.5000", "8.0 GT/s PCIe x8")
+    assert "nic_accelerations" not in facts, "a ConnectX-3 has none"
+
+
+def test_where_the_sender_s_agent_ran_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
+    assert "agent_processors" not in run().facts
+    for agent in agents.values():
+        agent.replies[Prepare] = lambda request: replace(prepared(request.role), processors="0,1")
+    assert run().facts["agent_processors"] == "0,1"
+
+
+def test_what_a_connection_was_told_is_kept_for_replay(run: Run, agents: dict[str, FakeAgent]) -> None:
+    agents["h0"].files["flow0-requester"]["inputs"] = b"{}"
+    result = run("transports=[{name: rogue, record_inputs: true}]")
+    assert result.raw["flow0-requester.inputs"] == b"{}"
+    assert result.facts["inputs_recorded"] is True
+
+
+def test_what_goes_up_and_down_in_tcp_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
+    def told(request: Message) -> Message:
+        assert isinstance(request, Result)
+        facts: dict[str, object] = {"cwnd_packets": 12, "rtt_ns": 3_000_000, "sent_bytes": 7}
+        return Results(request.role, "ok", 0, 10**9, transfers_ok=1, facts=facts)
+
+    agents["h0"].replies[Result] = told
+    facts = run("transports=[dctcp]").facts
+    assert (facts["tcp_cwnd_packets"], facts["tcp_rtt_ns"]) == (12, 3_000_000)
+    assert "tcp_sent_bytes" not in facts

@@ -1,20 +1,28 @@
-"""Every byte of a transfer is right, and none comes late, although its queue pairs are lost on the way.
+"""Check every byte of transfers whose queue pairs are lost, and replay recorded inputs to identical actions.
 
-Fixed before the first run: 10 Gb/s, MTU 1024, `cx3pro`, RC, memories that really carry bytes (the source's
-random, the destination's zero), the figure is the bytes of a lost queue pair that land in the destination
-after the transfer was reported complete: none; and the digests of both memories are equal then.
-
+Bytes, fixed before the first run: 10 Gb/s, MTU 1024, `cx3pro`, RC, memories that carry bytes. After the
+transfer is reported complete no byte of a lost queue pair reaches the destination, and the digests of both
+memories are equal.
 - cut: 64 MB; the receiver's cable is cut from 20 ms on for 2 s, which kills both queue pairs.
-- detour: a WRITE of 4 MB; two ways of equal length, of which the one that the first queue pair takes has
-  1 Mb/s, so that packets of the lost queue pair still arrive when everything has gone over the other one.
+- detour: a WRITE of 4 MB over two paths of equal length. The path of the first queue pair has 1 Mb/s, so
+  packets of the
+  lost queue pair still arrive after everything went over the other path.
+Only WRITEs are dangerous: a card that was not reset accepts them, but drops READ responses that it no longer
+expects.
 
-A cut alone leaves nothing behind that could come late. And only WRITEs are dangerous: a card that has not
-been reset takes them, while responses to READs that it no longer waits for go nowhere.
+Replay: every connection of every run is recorded and replayed, ten seeds per workload, for WRITE and READ
+over RC and WRITE over UC. `many_pairs` keeps more connections busy than a card has limiters; `cut` loses
+queue pairs.
 """
 
+import io
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
 import pytest
+from helpers.experiments import cell_of
 from helpers.hostile_network import SEAL
 
 from rogue.agent.core.actions import ReadyQueuePair, ResetQueuePair
@@ -25,9 +33,11 @@ from rogue.agent.core.library import LibraryAction
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import settings_for
+from rogue.agent.drivers.replay import replay
 from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.agent.drivers.simulated_nic import Fabric
 from rogue.agent.drivers.simulated_path import SimulatedLibrary, SimulatedPath, open_path
+from rogue.harness.testbeds.simulator import SimulatorTestbed, flows
 from rogue.simulator import CX3PRO, Memory, Simulation
 
 RATE_BPS = 10**10
@@ -41,7 +51,7 @@ RcVerb = Literal["write", "read"]
 
 
 class Transferred(NamedTuple):
-    """What a transfer left behind; `late_bytes` is the figure."""
+    """Result of a transfer; `late_bytes` is the figure."""
 
     flow: SimulatedFlow
     end_ns: int
@@ -159,3 +169,64 @@ def test_the_same_figure_sees_a_report_that_does_not_wait_for_the_peer(
 ) -> None:
     monkeypatch.setattr(Reports, "suspect", lambda self, transfer_ids: None)
     assert over_a_detour(has_slow_news=True).late_bytes > 0
+
+
+SEEDS = (1, 2, 3, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 11)))
+STAR = "topology: {kind: star, hosts: 10, rate: 10Gbps, delay: 1us, mtu: 1024, nic: cx3pro}"
+WORKLOADS = {
+    "incast": (STAR, "workload: {kind: incast, senders: 4, size: 1MB, verb: VERB, repeat_for: 10ms}"),
+    "staggered": (STAR, "workload: {kind: staggered, senders: 3, step: 3ms, size: 500KB, verb: VERB}"),
+    "many_pairs": (STAR, "workload: {kind: many_pairs, hosts: 10, load: 0.9, arrive_for: 4ms}"),
+    "ping": (STAR, "workload: {kind: ping, size: 16KiB, verb: VERB, count: 100}"),
+    "rtt_accuracy": (STAR, "workload: {kind: rtt_accuracy, run_for: 20ms, size: 4MB, verb: VERB}"),
+    "parking_lot": (
+        "topology: {kind: parking_lot, rate: 10Gbps, delay: 1us, mtu: 1024, nic: cx3pro}",
+        "workload: {kind: incast, senders: 4, size: 1MB, verb: VERB, repeat_for: 10ms}",
+    ),
+    "cut": (
+        STAR,
+        "workload: {kind: incast, senders: 2, size: 20MB, verb: VERB}\n"
+        "faults: [{kind: link_cut, target: h0, at: 5ms, duration: 200ms}]",
+    ),
+}
+CARRIERS = {"rc": ("rogue", "write"), "uc": ("rogue-uc", "write"), "read": ("rogue", "read")}
+POINTS = [
+    (workload, carrier)
+    for workload in WORKLOADS
+    for carrier in CARRIERS
+    if not (workload == "many_pairs" and carrier == "read")
+]
+
+
+@pytest.fixture
+def logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[io.StringIO]]:
+    """One log per connection that a testbed makes."""
+    written: list[io.StringIO] = []
+
+    def recorded(*arguments: object, **named: object) -> SimulatedFlow:
+        written.append(io.StringIO())
+        make = partial(SimulatedFlow, record_inputs=written[-1])
+        return make(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(flows, "SimulatedFlow", recorded)
+    return written
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("workload", "carrier"), POINTS)
+def test_the_same_inputs_give_the_same_actions(
+    workload: str, carrier: str, seed: int, tmp_path: Path, logs: list[io.StringIO]
+) -> None:
+    transport, verb = CARRIERS[carrier]
+    topology, traffic = WORKLOADS[workload]
+    lines = ["name: small", topology, traffic.replace("VERB", verb), f"transports: [{transport}]"]
+    text = "\n".join([*lines, f"seed: {seed}", "measure: [rtt]"]) + "\n"
+    result = SimulatorTestbed().run(cell_of(tmp_path, text=text), lambda _fraction: None)
+    assert result.failure is None
+    recorded = [log.getvalue() for log in logs]
+    inputs = sum(replay(log.splitlines()) for log in recorded)
+    assert inputs > 200
+    if workload == "many_pairs" and carrier == "rc":
+        assert any('["on_turn",[false]' in log for log in recorded)
+    if workload == "cut" and carrier != "uc":
+        assert any("ReadyQueuePair" in log for log in recorded)

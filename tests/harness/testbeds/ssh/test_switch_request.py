@@ -1,4 +1,4 @@
-"""A hardware switch as a cell asks for it: K of 98 670 bytes at 10 Gb/s, 65 frames of 1518 bytes."""
+"""Test what a cell requests of hardware switches, and which settings differ from it."""
 
 from pathlib import Path
 from typing import Any
@@ -9,10 +9,19 @@ from helpers.experiments import cell_of
 from helpers.nodes import rack_of
 from helpers.switch_files import loaded
 
+from rogue.harness.cell.network import SwitchPort
 from rogue.harness.errors import UsageError
+from rogue.harness.provisioning.switches.readback import PortState, marking_reported, priority_reported
 from rogue.harness.provisioning.switches.settings import PrioritySettings
-from rogue.harness.testbeds.ssh.switch_request import requested_settings, unreported
-from rogue.workloads.topologies import Topology
+from rogue.harness.testbeds.ssh.switch_request import (
+    Mismatch,
+    of_buffer,
+    of_port,
+    of_priority,
+    requested_settings,
+    unreported,
+)
+from rogue.workloads.topologies import Link, Switch, Topology
 
 STEP = {"from_bytes": 98_670, "to_bytes": 98_670, "probability": 1}
 INCAST = "{kind: incast, senders: 2, size: 1MB}"
@@ -116,8 +125,8 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
         (
             ("transports=[roce+pfc]", "topology.pause_xoff=100KB"),
             {"platform": "sonic"},
-            "small: topology.pause_xoff: got a value, expected none for tor, as nobody here can tell a "
-            "hardware switch; leave it out.",
+            "small: topology.pause_xoff: got a value, expected none for tor, as no platform here has "
+            "it; leave it out.",
         ),
         (
             ("transports=[{name: roce+dcqcn, drops_above: 1}]",),
@@ -146,7 +155,7 @@ def test_why_it_cannot_be(
 def test_every_key_of_a_topology_reaches_the_switch_or_is_said_or_refused_by_name(
     tmp_path: Path, key: str
 ) -> None:
-    """None is dropped in silence; whoever adds one says here what it does."""
+    """No key is ignored; a new key is added here with its effect."""
     if key in NOT_A_SWITCHES:
         return
     rack = rack_of("sonic")
@@ -163,3 +172,78 @@ def test_every_key_of_a_topology_reaches_the_switch_or_is_said_or_refused_by_nam
                 assert told(f"topology.{key}={value}") != usual
             except UsageError as error:
                 assert f"topology.{key}" in str(error)
+
+
+DCTCP, ROCE, PFC = "transports=[dctcp]", "transports=[roce]", "transports=[roce+pfc]"
+NOTHING = priority_reported()
+K = priority_reported(marks=marking_reported(98_670, 98_670, 7))
+PAUSES = priority_reported(pauses=True)
+ALPHA, HEADROOM = "topology.pause_alpha=0.5", "topology.pause_headroom=50KB"
+
+
+@pytest.mark.parametrize(
+    ("settings", "stands", "words"),
+    [
+        ((DCTCP,), K, None),
+        ((ROCE,), NOTHING, None),
+        ((PFC,), PAUSES, None),
+        ((PFC,), priority_reported(pauses=True, pause_alpha=2.0, headroom_bytes=9), None),
+        ((PFC, ALPHA, HEADROOM), PAUSES, None),
+        ((PFC, ALPHA), priority_reported(pauses=True, pause_alpha=0.5), None),
+        (
+            (DCTCP,),
+            NOTHING,
+            "a switch that marks beyond 98670 bytes in priority 3, and as read back tor marks nothing",
+        ),
+        (
+            (DCTCP,),
+            priority_reported(marks=marking_reported(150_000, 1_500_000, 10)),
+            "a switch that marks beyond 98670 bytes in priority 3, and as read back tor marks from 150000 to "
+            "1500000 bytes, then with 0.1",
+        ),
+        (
+            (ROCE,),
+            K,
+            "a switch that marks nothing in priority 3, and as read back tor marks beyond 98670 bytes",
+        ),
+        ((PFC,), NOTHING, "pauses in priority 3, and as read back tor pauses nothing"),
+        ((ROCE,), PAUSES, "no pauses in priority 3, and as read back tor pauses"),
+        (
+            (PFC, ALPHA),
+            priority_reported(pauses=True, pause_alpha=2.0),
+            "pauses beyond 0.5 times what is free in priority 3, and as read back tor pauses beyond 2 times "
+            "that",
+        ),
+        (
+            (PFC, HEADROOM),
+            priority_reported(pauses=True, headroom_bytes=9),
+            "50000 bytes of headroom in priority 3, and as read back tor keeps 9 bytes",
+        ),
+    ],
+)
+def test_marks_and_pauses(
+    tmp_path: Path, settings: tuple[str, ...], stands: PrioritySettings, words: str | None
+) -> None:
+    found = [other.words("tor", []) for other in of_priority(cell_of(tmp_path, *settings), 3, stands)]
+    assert found == ([] if words is None else [f"the experiment asks for {words}"])
+
+
+def test_rate_and_mtu_of_a_port() -> None:
+    """The first packet of a WRITE with MTU 1024 is 1024 + 60 bytes of IP."""
+    asked = SwitchPort(Switch("s0", 9_000_000, 1.0, "shared"), Link("s0", "h0", 10**10, 1_000))
+    assert list(of_port(asked, 1084, PortState())) == []
+    assert list(of_port(asked, 1084, PortState(rate_bps=10**10, mtu_bytes=1084))) == []
+    found = list(of_port(asked, 1084, PortState(rate_bps=25 * 10**9, mtu_bytes=1083)))
+    assert found == [
+        Mismatch("rate", "10 Gb/s", "has 25 Gb/s"),
+        Mismatch("mtu", "packets of 1084 bytes", "takes 1083 bytes"),
+    ]
+
+
+def test_a_buffer(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "topology.buffer=3MB")
+    assert [list(of_buffer(cell, told)) for told in (None, 3_000_000)] == [[], []]
+    (other,) = of_buffer(cell, 12_000_000)
+    assert other == Mismatch("buffer", "a buffer of 3000000 bytes", "has one of 12000000 bytes")
+    (other,) = of_buffer(cell_of(tmp_path, "topology.buffer=unbounded"), 12_000_000)
+    assert other.asked == "an unbounded buffer"

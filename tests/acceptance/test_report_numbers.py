@@ -1,4 +1,4 @@
-"""A number that stands twice in the quickstart's report stands there once in truth.
+"""Test that numbers which the quickstart's report repeats agree.
 
 A short quickstart is run as a user runs it; then every card, table, claim and legend is held against the
 tables' CSV files and claims.json, which have all digits.
@@ -45,7 +45,7 @@ CARD_OF_METRIC = {
 
 @dataclass
 class Element:
-    """A node of the page; `text` is all that stands in it."""
+    """A node of the page; `text` is all of its text."""
 
     tag: str
     attributes: dict[str, str | None]
@@ -118,7 +118,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def is_rounded(text: str, value: float | None, symbol: str = "") -> bool:
-    """Whether the page wrote this value, in base units, and rounded it to the digits that stand there."""
+    """Return True if a text is this value, in base units, rounded to the digits shown."""
     if text.startswith("none"):
         return value == math.inf
     match = QUANTITY.match(text)

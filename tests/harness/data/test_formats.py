@@ -1,21 +1,125 @@
-"""Topology files of HPCC's simulator."""
+"""Test conversion from and to the files of other simulators."""
 
 import pytest
 from helpers.experiments import link_list
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.formats import FORMATS
+from rogue.harness.data.formats.format import class_group, class_of, notes_on_groups, trace_text
 from rogue.harness.data.source import data_source
+from rogue.workloads.traffic.trace import TraceRow
 
-FORM = FORMATS["hpcc-topology"]
-read_topology, write_topology = FORM.read, FORM.write
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(
+    st.text(max_size=80)
+    | st.lists(st.text("0129 ->.GbpsnNodesTir\n", max_size=12), max_size=12).map("\n".join)
+)
+def test_nothing_is_answered_with_a_traceback(name: str, text: str) -> None:
+    form = FORMATS[name]
+    for convert in (form.read, form.write):
+        try:
+            if convert is not None:
+                convert(data_source("file", text.encode("utf-8", "surrogatepass")))
+        except PydanticCustomError as error:
+            assert error.context is not None
+
+
+def test_rows_are_sorted_by_start_and_stay_in_order_otherwise() -> None:
+    rows = [
+        TraceRow(5, "h0", "h1", 1, None),
+        TraceRow(0, "h1", "h0", 2, None),
+        TraceRow(5, "h2", "h1", 3, None),
+    ]
+    assert trace_text(rows) == "start_ns,src,dst,size_bytes\n0,h1,h0,2\n5,h0,h1,1\n5,h2,h1,3\n"
+
+
+def test_classes_are_groups_where_there_are_several() -> None:
+    assert class_group("pg", 3, {3}) is None
+    assert class_group("pg", 3, {3, 4}) == "pg3"
+    assert [class_of(group, "pg", 9) for group in ("pg3", "pg", "storage", None, "3")] == [3, 9, 9, 9, 9]
+
+
+def test_a_note_names_some_groups_that_are_no_class() -> None:
+    assert notes_on_groups(["pg3", "pg0"], "pg", 3) == []
+    told = notes_on_groups([f"g{number}" for number in range(7)], "pg", 3)
+    assert told == ["groups that are no pgN become pg3: g0, g1, g2, g3, g4 and 2 more"]
+
+
+HPCC_FLOWS = FORMATS["hpcc-flows"]
+read_flows, write_flows = HPCC_FLOWS.read, HPCC_FLOWS.write
+
+FLOWS = "2 \n2 1 3 100 200000000 2\n7 4 3 100 1 2.000000001\n"
+
+
+def refused_flows(text: str) -> str:
+    with pytest.raises(PydanticCustomError) as caught:
+        read_flows(data_source("flow.txt", text.encode()))
+    assert caught.value.context is not None
+    return f"{caught.value.context['got']}, expected {caught.value.context['expected']}"
+
+
+def test_nodes_keep_their_numbers_and_starts_are_exact() -> None:
+    made = read_flows(data_source("flow.txt", FLOWS.encode()))
+    assert made.text == (
+        "start_ns,src,dst,size_bytes\n2000000000,h2,h1,200000000\n2000000001,h7,h4,1\n"
+    )  # fmt: skip
+    assert made.notes == ["ports are left out"]
+
+
+def test_what_stands_below_the_flows_that_are_announced_is_left_out() -> None:
+    """The shipped flow.txt announces two of its flows, and ns-3 reads two."""
+    made = read_flows(data_source("flow.txt", (FLOWS + "1 2 3 100 5 3\n").encode()))
+    assert len(made.text.splitlines()) == 3
+    assert made.notes[1].startswith("1 lines below the 2 flows")
+
+
+def test_priority_groups_are_groups_where_they_differ() -> None:
+    made = read_flows(data_source("flow.txt", b"2\n2 1 3 100 5 0\n1 2 4 100 6 0.5\n"))
+    assert made.text.splitlines()[1:] == ["0,h2,h1,5,pg3", "500000000,h1,h2,6,pg4"]
+    back = write_flows(data_source("flows.csv", made.text.encode()))
+    assert back.notes == []
+    assert back.text == "2\n2 1 3 100 5 0.000000000\n1 2 4 100 6 0.500000000\n"
+
+
+def test_a_flow_is_written_as_hpccs_generator_does() -> None:
+    made = write_flows(data_source("f.csv", b"start_us,src,dst,size_bytes,group\n1.5,h3,h20,77,web\n"))
+    assert made.text == "1\n3 20 3 100 77 0.000001500\n"
+    assert made.notes == ["groups that are no pgN become pg3: web"]
+
+
+BAD_FLOWS = {
+    "": "nothing in line 1 of flow.txt, expected the number of flows alone",
+    "1 2\n": "1 2 in line 1",
+    "3\n2 1 3 100 5 2\n": "1 flows in flow.txt, expected the 3 that line 1 announces",
+    "0\n": "0 flows in line 1 of flow.txt, expected at least one flow",
+    "1\n2 1 3 100 5\n": "2 1 3 100 5 in line 2 of flow.txt, expected source, destination, priority group",
+    "1\n2 1 3 100 -5 2\n": "-5 in line 2 of flow.txt, expected a number of bytes",
+    "1\n2 1 3 100 0 2\n": "2 1 3 100 0 2 in line 2",
+    "1\n2 2 3 100 5 2\n": "2 2 3 100 5 2 in line 2 of flow.txt, expected two different nodes",
+    "1\n2 x 3 100 5 2\n": "x in line 2 of flow.txt, expected a destination",
+    "1\n2 1 3 100 5 nan\n": "nan in line 2 of flow.txt, expected a start from 0",
+    "1\n2 1 3 100 5 -1\n": "-1 in line 2 of flow.txt, expected a start",
+    "1\n2 1 3 100 5 1e9\n": "1e9 in line 2 of flow.txt, expected a start from 0 to 1000000 seconds",
+}
+
+
+@pytest.mark.parametrize("text", BAD_FLOWS)
+def test_a_wrong_line_of_flows_is_named(text: str) -> None:
+    assert refused_flows(text).startswith(BAD_FLOWS[text])
+
+
+HPCC_TOPOLOGY = FORMATS["hpcc-topology"]
+read_topology, write_topology = HPCC_TOPOLOGY.read, HPCC_TOPOLOGY.write
 
 TOPOLOGY = (
     "5 2 4\n3 4\n0 3 100Gbps 1000ns 0.000000\n1 3 10Mb/s 0.001ms 0\n2 4 1.5Gbps 0s 0\n3 4 400Gbps 2us 0\n"
 )
 
 
-def told(text: str) -> str:
+def refused_topology(text: str) -> str:
     with pytest.raises(PydanticCustomError) as caught:
         read_topology(data_source("topology.txt", text.encode()))
     assert caught.value.context is not None
@@ -100,7 +204,7 @@ def test_switches_of_ours_get_numbers_after_the_hosts() -> None:
 
 
 LINK = "3 1 2\n2\n0 2 1Gbps 1ns 0\n"
-BAD = {
+BAD_TOPOLOGY = {
     "": "nothing in line 1 of topology.txt, expected the numbers of nodes, switches and links",
     "2 3 1\n": "2 3 1 in line 1",
     "3 1 0\n2\n": "3 1 0 in line 1 of topology.txt, expected up to 100000 nodes with the switches",
@@ -121,12 +225,12 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", BAD)
-def test_a_wrong_line_is_named(text: str) -> None:
-    assert told(text).startswith(BAD[text])
+@pytest.mark.parametrize("text", BAD_TOPOLOGY)
+def test_a_wrong_line_of_a_topology_is_named(text: str) -> None:
+    assert refused_topology(text).startswith(BAD_TOPOLOGY[text])
 
 
 def test_an_error_rate_of_any_length_is_told_in_a_sentence() -> None:
-    """Also of so many zeros that they cannot be tried in all ways."""
+    """Also one with too many zeros for a backtracking match."""
     for rate in ("1" * 200_000, "0" * 200_000 + "x"):
-        assert len(told(f"{LINK}1 2 1Gbps 1ns {rate}\n")) < 500
+        assert len(refused_topology(f"{LINK}1 2 1Gbps 1ns {rate}\n")) < 500
