@@ -119,7 +119,9 @@ def test_parameters_are_read_as_the_page_says() -> None:
     assert all(f"`{end}`" in HEADER for end in ends)
 
 
-TUTORIAL_TEXT = text_of("tutorials/first-report.md")
+TUTORIAL_TEXT = "\n".join(
+    text_of(f"tutorials/{page}.md") for page in ("first-report", "own-experiment", "own-control")
+)
 MAKE = "make run-experiment"
 STOP = re.compile(r"^rogue (run .*?) +# press Ctrl-C.*$", re.MULTILINE)
 STOP_A_RUN = f"""
