@@ -77,7 +77,6 @@ def live_page(directory: Path) -> None:
 
 def draw_timeline(file: Path, picture: Path) -> None:
     """Draw the transfers, rates and queues of a timeline, as Perfetto shows them."""
-    from matplotlib.figure import Figure
 
     events: list[dict[str, Any]] = json.loads(file.read_text())["traceEvents"]
     slices = [each for each in events if each["ph"] == "X" and each["ts"] < TIMELINE_US]

@@ -1,4 +1,4 @@
-"""Print sentences that are probably hard to read, each with a suggestion. Advice only: the exit code is always 0."""
+"""Print sentences that are probably hard to read, each with a suggestion; the exit code is always 0."""
 
 import argparse
 import ast
@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SIGNALS = (
-    (r"\b(is|are|was|were|be|been) told\b", "say who reports what to whom: 'is notified', 'receives', 'gets'"),
+    (
+        r"\b(is|are|was|were|be|been) told\b",
+        "say who reports what to whom: 'is notified', 'receives', 'gets'",
+    ),
     (r"\bstands?\b(?! (for|alone|still|out|by)\b)", "'is'"),
     (r"\bstood\b", "'was'"),
     (r"\b[Ww]hoever\b", "name the actor"),
@@ -50,7 +53,11 @@ def docstring_starts(text: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 yield first.lineno, first.value.value.strip().split("\n")[0]
 
 
@@ -89,10 +96,14 @@ def advice(path: Path) -> Iterator[tuple[int, str, str]]:
 def main() -> None:
     """Check the named files and folders, or everything that git tracks."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("paths", nargs="*", default=["."], help="files or folders (default: everything that git tracks)")
+    parser.add_argument(
+        "paths", nargs="*", default=["."], help="files or folders (default: everything that git tracks)"
+    )
     parser.add_argument("--count", action="store_true", help="print the number of lines per suggestion only")
     parsed = parser.parse_args()
-    listed = subprocess.run(["git", "ls-files", "-z", *parsed.paths], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *parsed.paths], capture_output=True, text=True, check=True
+    )
     counts: collections.Counter[str] = collections.Counter()
     for path in map(Path, filter(None, listed.stdout.split("\0"))):
         if path.suffix not in SUFFIXES or path.is_symlink() or path == Path(__file__).relative_to(Path.cwd()):

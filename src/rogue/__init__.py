@@ -1,4 +1,4 @@
-"""The testbed in Python: `rogue.run(EXPERIMENT)`, `rogue.load(RUN)`; docs/how-to/read-results.md has the tables.
+"""Run experiments and load runs from Python: `rogue.run`, `rogue.load`; see docs/how-to/read-results.md.
 
 Nodes have this package without pandas, so that what is offered here is imported when it is asked for.
 """

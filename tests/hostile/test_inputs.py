@@ -136,7 +136,7 @@ def check_whole(directory: Path, expected: dict[str, bytes]) -> None:
 
 
 def disturb(directory: Path, trouble: Trouble, instants: list[int]) -> int:
-    """Make trouble at an instant of each attempt in turn, then continue undisturbed; returns the number of attempts."""
+    """Make trouble once in each attempt, then continue undisturbed; return the number of attempts."""
     directory.mkdir()
     met = 0
     for at in instants:

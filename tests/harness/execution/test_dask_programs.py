@@ -1,4 +1,4 @@
-"""What docs/how-to/slurm-and-dask.md promises of clusters, on Dask's own programs: TLS, and what lost workers do."""
+"""Tests: docs/how-to/slurm-and-dask.md with Dask's own programs: TLS, and lost workers."""
 
 import re
 import shlex

@@ -156,9 +156,7 @@ def test_a_claim_without_a_kind_is_told_what_kinds_there_are(kind: dict[str, obj
 
 @pytest.mark.parametrize("change", [{"kind": "derived"}, {"kind": "model"}, {"kind_reason": "Why."}])
 def test_a_kind_has_its_reason(change: dict[str, object]) -> None:
-    with pytest.raises(
-        ValidationError, match=r"claim X-1: `kind_reason`: got .* expected a reason if it is"
-    ):
+    with pytest.raises(ValidationError, match=r"claim X-1: `kind_reason`: got .* expected a reason if it is"):
         Claim.model_validate({**GOOD, **change})
     assert Claim.model_validate({**GOOD, "kind": "model", "kind_reason": "Why."}).kind_reason == "Why."
 

@@ -175,7 +175,7 @@ def test_transfers_of_a_connection_keep_their_order_and_number() -> None:
 
 
 def test_many_transfers_at_once_are_those_that_are_sent_one_by_one() -> None:
-    """Two hosts send to the next one after a step without a predecessor, and these send on when it has come."""
+    """Two hosts send to the next one after a first step, and these send on when it has arrived."""
     together, apart = Steps(), Steps()
     first = apart.send("h0", "h1", 5, Step(least_ns=4)), apart.send("h1", "h2", 6, Step(least_ns=4))
     for source, destination, size_bytes, before in (("h1", "h2", 7, first[0]), ("h2", "h3", 8, first[1])):
