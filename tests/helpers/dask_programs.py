@@ -1,4 +1,4 @@
-"""A Dask cluster of the programs that docs/how-to/slurm-and-dask.md starts, each a process that a test may kill."""
+"""A Dask cluster of the programs in docs/how-to/slurm-and-dask.md, each a process that a test may kill."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What docs/how-to/slurm-and-dask.md promises of clusters, on Dask's own programs: TLS, and what lost workers do."""
+"""What docs/how-to/slurm-and-dask.md promises of clusters, on real Dask programs: TLS and lost workers."""
 
 import re
 import shlex
