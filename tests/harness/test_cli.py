@@ -1,6 +1,5 @@
 """The command line from outside: exit codes, what goes to which stream, what is written."""
 
-import os
 import re
 import subprocess
 import sys
@@ -143,15 +142,6 @@ def test_results_that_cannot_be_written(tmp_path: Path, here: Here) -> None:
     done = here("run", "quickstart")
     assert (done.code, done.out) == (6, "")
     assert "expected a place for results; name another with --out" in done.err
-
-
-def test_a_reader_that_goes_away_is_no_error() -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    command = [sys.executable, "-m", "rogue", "plan", "quickstart", "--set", "repetitions=200"]
-    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False, cwd=ROOT)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

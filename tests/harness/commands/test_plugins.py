@@ -244,16 +244,6 @@ def test_an_exit_of_a_plugin_is_an_error_that_names_it(
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("command", ["plan", "run"])
-@pytest.mark.parametrize("leave", ["raise typer.Exit", "raise typer.Exit(3)", "raise typer.Abort", "quit()"])
-def test_every_exit_of_a_plugin_is_an_error_that_names_it(tmp_path: Path, leave: str, command: str) -> None:
-    write_exiting(tmp_path, "workload", "flows", f"import typer; {leave}")
-    done = rogue(tmp_path, command, "experiment.yaml")
-    assert done.code == 2, done.err
-    assert "mine.py:" in done.err
-    assert "Traceback" not in done.err
-
-
 FLOWS = "2\n2 1 3 100 5 0\n1 2 3 100 6 0.5\n"
 
 

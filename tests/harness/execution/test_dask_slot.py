@@ -1,6 +1,5 @@
 """Tests: run cells on the workers of a Dask cluster, and watch that it is still there."""
 
-import logging
 from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
@@ -193,15 +192,6 @@ def test_a_worker_that_cannot_load_a_plugin_says_why(tmp_path: Path, monkeypatch
     with pytest.raises(WorkerDiedError, match=r"a Dask worker could not load a plug-in: my\.h: got") as lost:
         slot.result(slot.start(task))
     assert lost.value.kind is FailureKind.CONFIGURATION
-
-
-def test_a_library_logs_nothing_whatever_levels_its_loggers_have() -> None:
-    """Dask gives `distributed.client` a level of its own, and logged a traceback of a lost scheduler."""
-    below = logging.getLogger("a_library.client")
-    below.setLevel(logging.WARNING)
-    dask_slot._silence("a_library")
-    names = ("a_library", "a_library.client", "a_library.made_later")
-    assert [logging.getLogger(name).isEnabledFor(logging.ERROR) for name in names] == [False] * 3
 
 
 class Cluster:

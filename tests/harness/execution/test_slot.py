@@ -1,6 +1,5 @@
 """Tests: run cells in worker processes, or in this process."""
 
-import multiprocessing
 import os
 import pickle
 import subprocess
@@ -142,19 +141,6 @@ def test_a_program_ends_though_nobody_closes_its_slot(
         os.kill(pid, 0)
 
 
-def test_a_process_that_dies_between_two_cells_is_replaced(tmp_path: Path) -> None:
-    slot = Slot()
-    try:
-        assert slot.result(slot.start(task(tmp_path, "ok"))).status is CellStatus.OK
-        (worker,) = multiprocessing.active_children()
-        worker.kill()
-        worker.join()
-        future = slot.start(task(tmp_path, "throws"))
-        assert slot.result(future).status is CellStatus.FAILED
-    finally:
-        slot.close()
-
-
 class Here(FakeTestbed):
     """Says which process it runs in."""
 
@@ -242,7 +228,3 @@ def test_a_cell_that_hangs_ends_and_the_others_go_on(tmp_path: Path, monkeypatch
     assert record.message == "the cell was not over after 0.2 s of real time"
     assert (tmp_path / "cells/waits-r1.failed-1/cell.json").exists()
     assert watching.finished["ok-r1"].status is CellStatus.OK
-
-
-def test_nothing_to_do(tmp_path: Path) -> None:
-    run_tasks([], jobs=4, watcher=Watching())

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -16,6 +17,7 @@ from helpers.fake_testbed import FakeTestbed
 from helpers.small_runs import cell_record, failed_record, manifest_of
 from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
 
+from rogue.harness.execution.scheduler import Quiet
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.execution.task import Task
 from rogue.harness.live import run_page as module
@@ -31,23 +33,17 @@ from rogue.workloads.records import CellStatus
 REPORT = '<html><head><title>x</title></head><body><main id="main"><p>figures</p></main></body></html>'
 
 
-class NoFigures:
-    """Stands in for what builds reports."""
+class NoFigures(AbstractContextManager[None]):
+    """Replaces the process that builds reports."""
 
     latest: SoFar | None = None
     problem: str | None = None
 
-    def __init__(self, *_: object) -> None:
-        self.stopped = False
+    def __init__(self, *_: object) -> None: ...
 
-    def __enter__(self) -> "NoFigures":
-        return self
+    def __exit__(self, *_: object) -> None: ...
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        self.stopped = True
+    def stop(self) -> None: ...
 
 
 @pytest.fixture
@@ -128,34 +124,11 @@ def test_the_last_page_is_the_report_and_is_waited_for(live: RunPage) -> None:
     assert "refresh" not in page
 
 
-def test_a_page_from_before_the_end_is_not_the_last_one(live: RunPage) -> None:
-    """A slow browser may get the live page when the run is over already; the last one is still waited for."""
-    page = live.page("/")
-    assert page is not None
-    ending = threading.Thread(target=live.over)
-    live.on_sent(page)
-    ending.start()
-    while live.page("/") == page:  # until it is over
-        live.on_sent(page)
-    live.on_sent(page)
-    assert not live._last_page_fetched.is_set()
-    get(live.url)
-    ending.join(PATIENCE_SECONDS)
-    assert live._last_page_fetched.is_set()
-
-
 def test_a_run_without_a_report_says_how_to_build_one(live: RunPage) -> None:
     live.over()
     page = get(live.url)
     assert f"rogue report &#39;{live._run}&#39;" in page, "people copy it into a shell"
     assert "refresh" not in page
-
-
-def test_nobody_who_looked_is_nobody_to_wait_for(live: RunPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[float] = []
-    monkeypatch.setattr(live._last_page_fetched, "wait", waited.append)
-    live.over()
-    assert waited == []
 
 
 OK, FAILED = CellStatus.OK, CellStatus.FAILED
@@ -232,13 +205,7 @@ def test_the_watcher_knows_what_runs_and_passes_everything_on(tmp_path: Path) ->
     assert silent.heard == ["started", 0.5, cell.id]
 
 
-class StopsAfterOne:
-    def on_started(self, task: Task) -> None:
-        pass
-
-    def on_progress(self, task: Task, fraction: float) -> None:
-        pass
-
+class StopsAfterOne(Quiet):
     def on_finished(self, record: CellRecord) -> None:
         raise KeyboardInterrupt
 
@@ -287,12 +254,6 @@ def test_files_where_a_person_is_are_neither_imported_nor_obeyed(
     figures = Figures(going.directory, lambda: present_manifest(going.directory))
     figures._build("fake", tmp_path / "page.html", 1)
     assert (figures.problem, figures.latest is None) == (None, False)
-
-
-def test_what_nobody_wants_any_more_is_ended(going: Run) -> None:
-    with Figures(going.directory, lambda: present_manifest(going.directory)) as figures:
-        figures.stop()
-    assert not figures._thread.is_alive()
 
 
 class TestLive:
