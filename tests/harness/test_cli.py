@@ -55,7 +55,7 @@ def test_help_teaches_with_examples(here: Here) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    """What makes a command slow to start is what it loads."""
+    """The modules that a command loads determine how long it takes to start."""
     heavy = {"numpy", "pandas", "pyarrow", "matplotlib", "pydantic", "yaml", "rich.progress"}
     source = "import sys, rogue.harness.cli; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)

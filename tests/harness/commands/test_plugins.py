@@ -38,7 +38,7 @@ def done(place: Path) -> Finished:
 
 @pytest.fixture
 def run(place: Path, done: Finished, tmp_path: Path) -> Path:
-    """A copy of the run, as if somebody else had sent it."""
+    """A copy of the run, as if another user had sent it."""
     return Path(shutil.copytree(place / done.run, tmp_path / "theirs" / done.run.name))
 
 

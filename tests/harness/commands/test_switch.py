@@ -189,7 +189,7 @@ BUFFERS = "factors={topology.buffer: [3MB, 9MB], workload.senders: [1, 2]}"
 
 
 def told(directory: Path, *settings: str, cell: str | None = None) -> str:
-    """What is asked of the switch, or why it is refused."""
+    """Return the request to the switch, or why it is refused."""
     rack = rack_of("eos")
     try:
         cells = NamedCells(write_experiment(directory), settings, cell).load(())

@@ -1,4 +1,4 @@
-"""What docs/how-to/slurm-and-dask.md promises of clusters, on real Dask programs: TLS and lost workers."""
+"""Check the promises of docs/how-to/slurm-and-dask.md on real Dask programs: TLS and lost workers."""
 
 import re
 import shlex

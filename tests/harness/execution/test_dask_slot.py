@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Worker(Executor):
-    """Runs a cell at once, and stores it where it is told or, if it sees no other disk, elsewhere."""
+    """Runs a cell at once, and stores it in its directory, or elsewhere if it sees another disk."""
 
     def __init__(self, elsewhere: Path | None = None, trouble: Exception | None = None) -> None:
         self._elsewhere = elsewhere
@@ -195,7 +195,7 @@ def test_a_worker_that_cannot_load_a_plugin_says_why(tmp_path: Path, monkeypatch
 
 
 class Cluster:
-    """A scheduler with so many workers, at an instant that a test sets."""
+    """A scheduler with some workers, at an instant that a test sets."""
 
     def __init__(self) -> None:
         self.now = 100.0

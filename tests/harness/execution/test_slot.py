@@ -112,7 +112,7 @@ def test_closing_removes_the_temporary_files_of_a_cell(
 
 
 def test_closing_waits_for_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C in the middle of a wait can leave the lock of a future behind, which then nobody ever frees."""
+    """Ctrl-C during a wait can leave the lock of a future locked for ever."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
@@ -160,7 +160,7 @@ def test_a_cell_is_over_in_this_process_when_it_was_started(tmp_path: Path) -> N
 
 
 class Watching:
-    """Notes what it is told."""
+    """Collects the calls."""
 
     def __init__(self) -> None:
         self.started: list[str] = []

@@ -95,7 +95,7 @@ def test_of_a_search_it_shows_how_far_that_has_come(live: RunPage) -> None:
     (live._run / SO_FAR).write_text("the smallest jain\ntpe: 3 proposals\ntpe 3: .5 <b>")
     page = live.page("/") or ""
     assert "<p>tpe: 3 proposals</p>" in page and "<p>Last: tpe 3: .5 &lt;b&gt;</p>" in page
-    assert "<progress" not in page, "nobody knows how many cells there will be"
+    assert "<progress" not in page, "the number of cells is not known"
 
 
 def test_a_large_page_is_fetched_less_often(live: RunPage, figures: type[NoFigures]) -> None:

@@ -1,4 +1,4 @@
-"""A run's directory that somebody else prepared: nothing of ours is written elsewhere."""
+"""Write nothing outside of a run whose directory another user prepared."""
 
 from pathlib import Path
 
