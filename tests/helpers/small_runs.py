@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 from helpers.sample_run import Columns, write_manifest, write_table
 
+from rogue.harness.results.verification import compare_files
 from rogue.reports.board import StoredOutcome
 from rogue.reports.cells.transfers import Transfers, transfers_of
 from rogue.reports.cells.view import CellView
@@ -22,6 +23,11 @@ def cell_record(identifier: str = "rogue-r1", **changes: object) -> CellRecord:
     """Return the record of a cell that has not run yet."""
     fields = {"transport": "rogue", "transport_name": "rogue", "factors": {}, "repetition": 1, "seed": 1}
     return CellRecord.model_validate({"id": identifier} | fields | changes)
+
+
+def check_files(run: Path, expected: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each file that is missing, changed or added."""
+    return list(map(str, compare_files(run, expected).differences))
 
 
 def failed_record(identifier: str = "rogue-r1") -> CellRecord:

@@ -16,7 +16,7 @@ from helpers.fake_testbed import PIPE, FakeTestbed
 from helpers.small_runs import cell_record
 
 from rogue.harness.execution import slot as slot_module
-from rogue.harness.execution.scheduler import CellSlot, run_tasks
+from rogue.harness.execution.scheduler import CellSlot, Watcher, run_tasks
 from rogue.harness.execution.slot import InlineSlot, Slot, WorkerDiedError
 from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import plan_cells
@@ -159,7 +159,7 @@ def test_a_cell_is_over_in_this_process_when_it_was_started(tmp_path: Path) -> N
     assert (record.status, record.facts["process"]) == (CellStatus.OK, os.getpid())
 
 
-class Watching:
+class Watching(Watcher):
     """Collects the calls."""
 
     def __init__(self) -> None:

@@ -17,12 +17,12 @@ from helpers.fake_testbed import FakeTestbed
 from helpers.small_runs import cell_record, failed_record, manifest_of
 from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
 
-from rogue.harness.execution.scheduler import Quiet
+from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.execution.task import Task
 from rogue.harness.live import run_page as module
 from rogue.harness.live.preview import Figures, SoFar, preview
-from rogue.harness.live.run_page import LiveWatcher, Running, RunPage, RunState
+from rogue.harness.live.run_page import LiveWatcher, RunPage, RunState
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.recorded_run import SO_FAR, Run, present_manifest
@@ -177,7 +177,7 @@ def test_nothing_is_said_of_the_end_before_something_is_done() -> None:
     assert run_state([cell_record("a")]).seconds_left is None
 
 
-class Silent:
+class Silent(Watcher):
     def __init__(self) -> None:
         self.heard: list[object] = []
 
@@ -192,20 +192,20 @@ class Silent:
 
 
 def test_the_watcher_knows_what_runs_and_passes_everything_on(tmp_path: Path) -> None:
-    silent, running = Silent(), Running()
+    silent, running = Silent(), dict[str, float]()
     watcher = LiveWatcher(silent, running)
     cell = cell_of(tmp_path)
     task = Task(cell, FakeTestbed(), tmp_path, cell_record(cell.id))
     watcher.on_started(task)
-    assert running.copy() == {cell.id: 0.0}
+    assert running == {cell.id: 0.0}
     watcher.on_progress(task, 0.5)
-    assert running.copy() == {cell.id: 0.5}
+    assert running == {cell.id: 0.5}
     watcher.on_finished(cell_record(cell.id))
-    assert running.copy() == {}
+    assert running == {}
     assert silent.heard == ["started", 0.5, cell.id]
 
 
-class StopsAfterOne(Quiet):
+class StopsAfterOne(Watcher):
     def on_finished(self, record: CellRecord) -> None:
         raise KeyboardInterrupt
 
