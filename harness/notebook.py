@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import ConfigError, Problem
-from rogue.harness.execution.scheduler import Quiet
+from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.find import load_named
@@ -66,7 +66,7 @@ def run(
     plan = make_plan(loaded, ready_testbed(testbed, None, is_trusted=False))
     begun = start_run(plan, Path(out), ("rogue.run",))
     with locked(begun.directory):
-        work(begun, plan, cells_left(begun, plan), Workers(1, InlineSlot), Quiet())
+        work(begun, plan, cells_left(begun, plan), Workers(1, InlineSlot), Watcher())
     failed = [cell for cell in begun.manifest.cells if cell.status is CellStatus.FAILED]
     if failed:
         of_all = f"{len(failed)} of {len(begun.manifest.cells)} cells failed"

@@ -6,6 +6,7 @@ from typing import Final, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import PlannedCell
 from rogue.workloads.manifest import CellRecord
@@ -15,7 +16,7 @@ from rogue.workloads.records import CellStatus
 _ALL: Final = "all cells"
 
 
-class ProgressDisplay:
+class ProgressDisplay(Watcher):
     """Shows a run's progress on standard error; a context manager."""
 
     def __init__(self, planned: Sequence[PlannedCell], console: Console) -> None:

@@ -35,7 +35,7 @@ MANIFEST_SECONDS: Final = 1.0
 
 
 @dataclass(slots=True)
-class _Bookkeeper:
+class _Bookkeeper(Watcher):
     """A watcher that updates the manifest and forwards every call."""
 
     run: Run

@@ -107,13 +107,12 @@ def search(  # noqa: PLR0913  (one parameter per option)
 def _show(proposal: Proposal, search: Search) -> None:
     """Print a proposal, and write the state of the search for `rogue watch`."""
     from rogue.harness.results.recorded_run import SO_FAR
-    from rogue.harness.results.run_directory import write_whole
     from rogue.harness.search.summary import outcome_lines, proposal_line
 
     line = proposal_line(proposal, search.objective)
     typer.echo(printable(line), err=True)
     text = "\n".join(map(printable, [*outcome_lines(search), line]))
-    write_whole(search.objective.run.directory / SO_FAR, text.encode())
+    (search.objective.run.directory / SO_FAR).write_text(text, encoding="utf-8")
 
 
 def _finish(search: Search) -> None:

@@ -83,9 +83,10 @@ def _ended(run: Path) -> str:
 @contextlib.contextmanager
 def show_live(run: Run, plan: Plan) -> Iterator[Callable[[Watcher], Watcher]]:
     """Show a run of this process; yield a function that wraps another watcher."""
-    from rogue.harness.live.run_page import LiveWatcher, Running, RunPage, RunState
+    from rogue.harness.live.run_page import LiveWatcher, RunPage, RunState
 
-    running, started = Running(), time.monotonic()
+    running: dict[str, float] = {}
+    started = time.monotonic()
     seconds = {each.cell.id: each.seconds for each in plan.runnable}
 
     def state() -> RunState:

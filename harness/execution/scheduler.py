@@ -18,8 +18,8 @@ POLL_SECONDS: Final = 0.1
 """Interval at which the progress of running cells is read."""
 
 
-class Watcher(Protocol):
-    """Receives the progress of cells."""
+class Watcher:
+    """Receives the progress of cells; this one ignores it."""
 
     def on_started(self, task: Task) -> None:
         """Receive a cell that starts."""
@@ -29,19 +29,6 @@ class Watcher(Protocol):
 
     def on_finished(self, record: CellRecord) -> None:
         """Receive a cell that has ended; its directory is complete."""
-
-
-class Quiet:
-    """A watcher that ignores the progress of cells."""
-
-    def on_started(self, task: Task) -> None:
-        """Do nothing."""
-
-    def on_progress(self, task: Task, fraction: float) -> None:
-        """Do nothing."""
-
-    def on_finished(self, record: CellRecord) -> None:
-        """Do nothing."""
 
 
 class CellSlot(Protocol):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 from typing import Final, Self
 
 from rogue.harness.execution.scheduler import Watcher
@@ -79,50 +79,30 @@ class RunState:
         return None if share < SHARE_MIN else self.elapsed_seconds * (1 - share) / share
 
 
-class LiveWatcher:
-    """A watcher that notes the progress of running cells, and forwards every call."""
+class LiveWatcher(Watcher):
+    """A watcher that keeps the fraction done of each running cell, and forwards every call.
 
-    def __init__(self, watcher: Watcher, running: "Running") -> None:
+    Other threads copy `running`, which CPython does without an interruption.
+    """
+
+    def __init__(self, watcher: Watcher, running: dict[str, float]) -> None:
         self._watcher = watcher
         self._running = running
 
     def on_started(self, task: Task) -> None:
         """Note a cell that runs."""
-        self._running.note(task.cell.id, 0.0)
+        self._running[task.cell.id] = 0.0
         self._watcher.on_started(task)
 
     def on_progress(self, task: Task, fraction: float) -> None:
         """Note its progress."""
-        self._running.note(task.cell.id, fraction)
+        self._running[task.cell.id] = fraction
         self._watcher.on_progress(task, fraction)
 
     def on_finished(self, record: CellRecord) -> None:
         """Remove it."""
-        self._running.forget(record.id)
+        self._running.pop(record.id, None)
         self._watcher.on_finished(record)
-
-
-class Running:
-    """The running cells, shared by the thread that runs them and the threads that show them."""
-
-    def __init__(self) -> None:
-        self._fractions: dict[str, float] = {}
-        self._lock = Lock()
-
-    def note(self, identifier: str, fraction: float) -> None:
-        """Note the progress of a cell."""
-        with self._lock:
-            self._fractions[identifier] = fraction
-
-    def forget(self, identifier: str) -> None:
-        """Remove a cell that is over."""
-        with self._lock:
-            self._fractions.pop(identifier, None)
-
-    def copy(self) -> dict[str, float]:
-        """Return the fraction that is done of each running cell."""
-        with self._lock:
-            return dict(self._fractions)
 
 
 REFRESH_SECONDS: Final = 5

@@ -60,11 +60,6 @@ def compare_run(run: Path, manifest: Manifest) -> Comparison:
     return compared
 
 
-def check_files(run: Path, expected: Mapping[str, str]) -> list[str]:
-    """Return one sentence for each file that is missing, changed or added."""
-    return [str(each) for each in compare_files(run, expected).differences]
-
-
 def compare_files(run: Path, expected: Mapping[str, str]) -> Comparison:
     """Compare files with their checksums. Files that are not listed are differences and are not read.
 

@@ -1,1 +1,1 @@
-"""`rogue search`: where a claim breaks, and what breaks an algorithm."""
+"""Search values that break an algorithm, and analyse which keys move a measure or a claim."""

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError
-from rogue.harness.execution.scheduler import Quiet, Watcher
+from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.recorded_run import Run
@@ -143,7 +143,7 @@ class Objective:
     keys: Sequence[str] = ()
     """Keys of the space."""
     workers: Workers = field(default_factory=lambda: Workers(1))
-    watcher: Watcher = field(default_factory=Quiet)
+    watcher: Watcher = field(default_factory=Watcher)
 
     def measure(self, candidates: Sequence[Values], seeds: range) -> list[Measured]:
         """Return the measure at each candidate; finished cells do not run again.

@@ -228,40 +228,12 @@ class TestOthers:
         assert "3 of 6 cells can run" in done.out
         assert list(tmp_path.iterdir()) == []
 
-    @pytest.mark.parametrize(
-        ("what", "words"),
-        [
-            ("transports", "rogue +rc +simulator, .*nodes +the RoGUE agent over reliable connections"),
-            ("workloads", "senders +required"),
-            ("topologies", "buffer +default 9MB +Buffer of each switch"),
-            ("experiments", "rogue-paper/incast"),
-            ("figures", "throughput"),
-        ],
-    )
-    def test_list(self, tmp_path: Path, what: str, words: str) -> None:
-        done = rogue(tmp_path, "list", what, ROGUE_FAKE_REPORT="real")
-        assert done.code == 0, done.err
-        assert re.search(words, done.out)
-
-    def test_verify_names_what_is_damaged(self, tmp_path: Path) -> None:
-        done = fake_run(tmp_path, "ok", "ok2")
-        (tmp_path / done.run / "cells/ok-r1/flows.parquet").write_bytes(b"")
-        checked = rogue(tmp_path, "verify", str(done.run))
-        assert checked.code == 5
-        assert checked.out == f"{done.run}/cells/ok-r1/flows.parquet: changed\n"
-
     def test_compare_a_run_with_itself(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")
         compared = rogue(tmp_path, "compare", str(done.run), str(done.run), "--all", ROGUE_FAKE_REPORT="real")
         assert compared.code == 0, compared.err
         assert compared.out.startswith(f"A: {done.run}\nB: {done.run}\n\nsetting")
         assert re.search(r"\n(\d+) comparisons: 0 differ\.\n\1 are identical, run by run\.\n", compared.out)
-
-    def test_compare_runs_that_share_nothing(self, tmp_path: Path) -> None:
-        runs = [str(fake_run(tmp_path, *names).run) for names in (("ok", "ok2"), ("fine", "fine2"))]
-        compared = rogue(tmp_path, "compare", *runs, ROGUE_FAKE_REPORT="real")
-        assert (compared.code, compared.out) == (2, "")
-        assert "expected two runs with a transport and factor point in common" in compared.err
 
     def test_export_leaves_the_run_as_it_is(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")
@@ -274,13 +246,6 @@ class TestOthers:
         again = rogue(tmp_path, "export", str(done.run), ROGUE_FAKE_REPORT="real")
         assert (again.code, again.out) == (2, "")
         assert "is there already, expected a new directory" in again.err
-
-    def test_report_again(self, tmp_path: Path) -> None:
-        done = fake_run(tmp_path, "ok", "ok2")
-        (tmp_path / done.run / "report.html").unlink()
-        again = rogue(tmp_path, "report", str(done.run))
-        assert (again.code, again.out) == (0, f"{done.run}/report.html\n")
-        assert rogue(tmp_path, "verify", str(done.run)).code == 0
 
     def test_a_report_waits_for_nobody_and_disturbs_nobody(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")

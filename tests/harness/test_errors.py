@@ -51,11 +51,6 @@ def test_mistakes_are_told_together_but_not_all() -> None:
     assert many.count("\n") == PROBLEMS_SHOWN_MAX
 
 
-@pytest.mark.parametrize("kind", [ConfigError, UsageError])
-def test_the_users_mistakes_exit_with_2(kind: type[HarnessError]) -> None:
-    assert kind.exit_code is ExitCode.USAGE == 2
-
-
 def test_every_error_has_an_exit_code_of_its_own_and_a_docstring() -> None:
     kinds = [
         kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, HarnessError)

@@ -1,4 +1,4 @@
-"""Runs in Python: a run's plug-ins run only if somebody names them, and what is left out is told."""
+"""Run and load in Python: plug-ins of a run load only if they are named, and a warning lists the others."""
 
 import json
 import subprocess

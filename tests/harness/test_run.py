@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import MENDED, FakeTestbed
+from helpers.small_runs import check_files
 
 from rogue.harness.errors import NothingToRunError, UsageError
+from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
-from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.results.cell_directory import stored_record
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run
-from rogue.harness.results.verification import check_files, compare_run
+from rogue.harness.results.verification import compare_run
 from rogue.harness.run import Workers, cells_left, reopen_run, replan, start_run, work
 from rogue.workloads.manifest import CellRecord, Soundness
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
@@ -26,18 +27,12 @@ def inline_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rogue.harness.execution.scheduler.Slot", InlineSlot)
 
 
-class Silent:
-    """Counts what ran; stops a run after so many cells."""
+class Silent(Watcher):
+    """Lists the cells that ran; stops a run after this number of cells."""
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.ran: list[str] = []
         self.stop_after = stop_after
-
-    def on_started(self, task: Task) -> None:
-        pass
-
-    def on_progress(self, task: Task, fraction: float) -> None:
-        pass
 
     def on_finished(self, record: CellRecord) -> None:
         self.ran.append(record.id)

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -82,7 +81,6 @@ COMMANDS: Final = {
     "--version": 0,
 }
 """Commands and their exit codes in a folder with an experiment, a run and a damaged copy of the run."""
-KINDS: Final = ("null", "gone", "full", "closed")
 """A stream that takes everything, one whose reader has gone, one without room, and none."""
 FEW: Final = (("gone", "gone"), ("full", "full"), ("closed", "closed"), ("null", "full"))
 """Standard output and standard error; where both are closed, standard input is closed as well."""
@@ -195,14 +193,6 @@ def test_every_command_is_tried() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_stream_changes_the_exit_code(prepared: Path, tmp_path: Path, command: str) -> None:
     check(prepared, tmp_path, command, FEW)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("command", COMMANDS)
-def test_no_combination_of_streams_changes_the_exit_code(
-    prepared: Path, tmp_path: Path, command: str
-) -> None:
-    check(prepared, tmp_path, command, list(product(KINDS, KINDS)))
 
 
 @pytest.mark.parametrize("redirections", ["2>&- >&- <&-", "2>/dev/full"])

@@ -30,7 +30,7 @@ def test_lines_are_ours_and_no_text_of_others_begins_one(capsys: pytest.CaptureF
 
 
 class Terminal(io.StringIO):
-    """A stream that somebody looks at."""
+    """A stream of a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""How long the tests of each folder took, beside the time that they may take."""
+"""Compare the time of the tests in each folder with its budget."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ BUDGETS_SECONDS: Final = {
     "tests/playbooks": 5, "tests/remote": 10, "tests/reports": 60, "tests/scripts": 5,
     "tests/simulator": 75, "tests/virtual": 5, "tests/workloads": 10,
 }  # fmt: skip
-"""What the fast tests of a folder may take, set-up and teardown included, of one of two idle cores: in all
-about ten minutes, for `make test` is to take five."""
+"""Budget of the fast tests of a folder, with set-up and teardown, on one of two idle cores: in all about ten
+minutes, so that `make test` takes five."""
 OTHERS_SECONDS: Final = 10
 
 
@@ -21,12 +21,12 @@ class Spent:
         self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def note(self, test: str, seconds: float) -> None:
-        """A test's set-up, call or teardown is over."""
+        """Add the time of a test's set-up, call or teardown."""
         folders = test.split("::", maxsplit=1)[0].split("/")[:-1]
         self._seconds["/".join(folders[:2])] += seconds
 
     def lines(self) -> Iterator[str]:
-        """A line for each folder, the longest first; those over their budget say so."""
+        """Yield a line for each folder, the longest first, with a mark beyond the budget."""
         for folder, seconds in sorted(self._seconds.items(), key=lambda each: -each[1]):
             budget = BUDGETS_SECONDS.get(folder, OTHERS_SECONDS)
             over = f"  over its budget of {budget} s" if seconds > budget else ""

@@ -1,4 +1,4 @@
-"""The real command line in a process of its own, with the fake testbed added."""
+"""Run the real command line in its own process, with the fake testbed added."""
 
 import atexit
 import json
@@ -19,7 +19,7 @@ SERVER = SCRIPT.with_name("rogue_server.py")
 
 @dataclass(frozen=True)
 class Finished:
-    """What came of a command."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -32,7 +32,7 @@ class Finished:
 
 
 def rogue(directory: Path, *arguments: str, **environment: str) -> Finished:
-    """Run `rogue` with its working directory set; what it has for standard input is empty."""
+    """Run `rogue` in a directory, with empty standard input."""
     (out, its_out), (err, its_err) = os.pipe(), os.pipe()
     with ThreadPoolExecutor(3) as pool:
         code = pool.submit(rogue_with, (its_out, its_err), (), directory, *arguments, **environment)
@@ -64,7 +64,7 @@ def _read(pipe: int) -> str:
 
 @cache
 def server() -> socket.socket:
-    """One for this process, which ends with it."""
+    """Return the server of this process, which ends with it."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     process = subprocess.Popen([sys.executable, str(SERVER)], stdin=there.fileno())
     there.close()
@@ -108,6 +108,6 @@ def rogue_at_terminal(directory: Path, *arguments: str, typed: bytes = b"", **en
 
 
 def _with_the_command() -> dict[str, str]:
-    """The environment of a person whose path has `rogue` on it."""
+    """Return an environment whose PATH has `rogue`."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     return os.environ | {"PATH": path}

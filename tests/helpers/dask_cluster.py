@@ -1,4 +1,4 @@
-"""A Dask cluster in a process of its own: a scheduler and some workers, until its input ends.
+"""Start a Dask cluster in its own process: a scheduler and some workers, until its input ends.
 
 As a script it prints the scheduler's address; its workers can load what tests define.
 """
@@ -14,7 +14,7 @@ TESTS = Path(__file__).parent.parent
 
 @contextmanager
 def dask_cluster(workers: int) -> Iterator[str]:
-    """The address of a scheduler with so many workers of one thread each."""
+    """Yield the address of a scheduler with this number of workers of one thread each."""
     command = [sys.executable, __file__, str(workers)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None and process.stdout is not None
@@ -24,7 +24,7 @@ def dask_cluster(workers: int) -> Iterator[str]:
 
 
 def main(workers: int) -> None:
-    """Serve until nobody holds our input any more."""
+    """Serve until standard input is closed."""
     from distributed import LocalCluster
 
     sys.path[:0] = [str(TESTS), str(TESTS.parent)]

@@ -1,4 +1,4 @@
-"""A Dask cluster of the programs in docs/how-to/slurm-and-dask.md, as processes that a test may kill."""
+"""A Dask cluster of the programs in docs/how-to/slurm-and-dask.md, each a process that a test may kill."""
 
 import os
 import re
@@ -22,7 +22,7 @@ class Programs:
     workers: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def add_worker(self, **environment: str) -> subprocess.Popen[str]:
-        """One more worker of one thread, once the scheduler knows it."""
+        """Start a worker of one thread, and wait until the scheduler knows it."""
         words = ("worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
         worker = _start(*words, "--host", "127.0.0.1", **environment)
         self.workers.append(worker)
@@ -32,7 +32,7 @@ class Programs:
 
 @contextmanager
 def dask_programs(*words: str, workers: int = 0) -> Iterator[Programs]:
-    """A scheduler, started with these words, and so many workers; all are gone afterwards."""
+    """Yield a scheduler with these options and this number of workers; end all afterwards."""
     scheduler = _start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *words)
     programs = Programs(scheduler, _said(scheduler, "Scheduler at: +(.*)"))
     try:
@@ -57,7 +57,7 @@ def _start(*words: str, **environment: str) -> subprocess.Popen[str]:
 
 
 def _said(process: subprocess.Popen[str], pattern: str) -> str:
-    """Wait until it writes this to its log."""
+    """Wait until a process writes the pattern to its log."""
     assert process.stderr is not None
     log = []
     for line in process.stderr:

@@ -53,17 +53,17 @@ Downlink_Latency_ns 500
 
 
 def trace_rows(text: str) -> TraceRows:
-    """What a CSV file of this text says."""
+    """Return the trace in a CSV file with this text."""
     return read_trace(data_source("flows.csv", text.encode()))
 
 
 def goal_schedule(text: str) -> GoalSchedule:
-    """What a GOAL file of this text says."""
+    """Return the schedule in a GOAL file with this text."""
     return read_goal(data_source("x.goal", text.encode()))
 
 
 def link_list(text: str) -> LinkList:
-    """What a YAML file of this text says."""
+    """Return the network in a YAML file with this text."""
     return read_network(data_source("net.yaml", text.encode()))
 
 
@@ -77,19 +77,19 @@ transports: [rogue, roce]
 
 
 def write_experiment(directory: Path, text: str = SMALL) -> str:
-    """Put an experiment into a file; its name."""
+    """Write an experiment to a file; return its name."""
     file = directory / "experiment.yaml"
     file.write_text(text)
     return str(file)
 
 
 def load_text(directory: Path, text: str = SMALL, *settings: str) -> LoadedExperiment:
-    """The experiment that a text describes."""
+    """Return the experiment that a text describes."""
     return load_experiment(write_experiment(directory, text), settings)
 
 
 def cell_of(directory: Path, *settings: str, text: str = SMALL, index: int = 0) -> Cell:
-    """One of its cells."""
+    """Return one cell of the experiment."""
     return plan_cells(load_text(directory, text, *settings))[index]
 
 
@@ -151,14 +151,14 @@ measure: [packets]
 
 
 def packets_of_cell(directory: Path, *settings: str, text: str = RECORDED) -> pd.DataFrame:
-    """The table of packets, as a report reads it."""
+    """Return the table of packets, as a report reads it."""
     tables = result_of_cell(directory, *settings, text=text).tables
     frame: pd.DataFrame = to_arrow("packets", tables["packets"]).to_pandas()
     return frame
 
 
 def result_of_cell(directory: Path, *settings: str, text: str = RECORDED) -> CellResult:
-    """What the simulator says about the first cell."""
+    """Return the simulator's result of the first cell."""
     result = SimulatorTestbed().run(cell_of(directory, *settings, text=text), lambda _fraction: None)
     assert result.failure is None
     return result
@@ -168,7 +168,7 @@ MEASURE = "measure=[throughput, queues, pauses, rtt, control, packets]"
 
 
 def view_of(directory: Path, transport: str) -> CellView:
-    """A cell of this transport with every table that a timeline shows."""
+    """Return a cell of this transport with every table that a timeline shows."""
     result = result_of_cell(directory, f"transports=[{transport}]", "topology.buffer=1MB", MEASURE)
     run = directory / "run"
     (run / "cells" / "c-r1").mkdir(parents=True)

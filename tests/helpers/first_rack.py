@@ -1,6 +1,6 @@
-"""A rack on its first day: twelve hosts and two SONiC switches behind a bastion that turns a crowd away.
+"""Simulate a new rack: twelve hosts and two SONiC switches behind a bastion that limits connections.
 
-Bastion and hosts are real OpenSSH servers. A host's programs are stand-ins in a directory of its own. What
+Bastion and hosts are real OpenSSH servers. Each host has its own directory of fake programs. What
 Ansible finds out on it is found out by the very module that Ansible would run, on a node in memory.
 """
 
@@ -90,7 +90,7 @@ def address_of(host: str) -> str:
 
 
 class RackNode(FakeCardNode):
-    """A host as Ansible's module sees it; nobody has provisioned it yet."""
+    """A host as Ansible's module sees it, before provisioning."""
 
     def __init__(self, root: Path, host: str) -> None:
         super().__init__(root)
@@ -111,7 +111,7 @@ class RackNode(FakeCardNode):
             self.write(path, f"{text}\n")
 
     def facts(self) -> dict[str, Any]:
-        """What the playbook `preflight` asks."""
+        """Return the facts that the playbook `preflight` collects."""
         peers = {peer: address_of(peer) for peer in HOSTS if peer != self.host}
         own, files = address_of(self.host), [AGENT, DOOL]
         asked = {"tools": TOOLS, "interfaces": ["eth1"], "mac": "", "address": own, "peers": peers}
@@ -132,7 +132,7 @@ class RackNode(FakeCardNode):
 
 
 class Player:
-    """Stands in for Ansible: each node is asked, or nothing but what would be changed is said of it."""
+    """Replaces Ansible: collects the facts of each node, or lists what would be changed."""
 
     def __init__(self, nodes: dict[str, RackNode]) -> None:
         self.nodes = nodes
@@ -148,7 +148,7 @@ class Player:
 
 @dataclass
 class FirstRack:
-    """All of it, and the inventory that somebody has written for it."""
+    """The rack, and its inventory."""
 
     inventory: Path
     known_hosts: Path
@@ -160,7 +160,7 @@ class FirstRack:
 
     @property
     def by_hand(self) -> dict[str, Any]:
-        """The profile of marks that the older leaf's refusal asks somebody to write there."""
+        """Return the profile of marks that the older leaf's refusal requests."""
         marks = {"ecn": "ecn_all"}
         for colour in ("green", "yellow", "red"):
             marks |= {
@@ -171,37 +171,37 @@ class FirstRack:
 
     @staticmethod
     def tables_of_nobody() -> dict[str, Any]:
-        """What a leaf has before anybody has set it."""
+        """Return the tables of a leaf without settings."""
         return _leaf("202511").tables
 
     def know_only_the_gate(self) -> None:
-        """Somebody has looked at the bastion's console."""
+        """Write down the host key of the bastion."""
         self.known_hosts.write_text(self.gate.known_hosts_line)
 
     def know_all(self) -> None:
-        """Somebody has looked at the consoles and written all host keys down."""
+        """Write down all host keys."""
         servers = [self.gate, *self.hosts.values()]
         lines = [each.known_hosts_line for each in servers]
         lines += [each.login.known_hosts[0].read_text() for each in self.served_leaves.values()]
         self.known_hosts.write_text("".join(lines))
 
     def configure_by_hand(self) -> None:
-        """Somebody does what the older leaf's refusal said (`config load`)."""
+        """Load the profile that the older leaf's refusal requested (`config load`)."""
         self.leaves["leaf0"].tables["WRED_PROFILE"] = self.by_hand
 
     def provision(self) -> None:
-        """Ansible has been everywhere."""
+        """Provision all nodes."""
         for node in self.player.nodes.values():
             node.be_provisioned()
 
     def turned_away(self) -> int:
-        """How many connections the bastion has not taken."""
+        """Return the number of connections that the bastion refused."""
         return self.gate.log_text().count("drop connection")
 
 
 @contextmanager
 def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FirstRack]:
-    """Its servers, for as long as the context lasts; nobody knows their keys yet."""
+    """Yield the servers of a rack, whose host keys are still unknown."""
     key = paramiko.ECDSAKey.generate()
     with ExitStack() as stack:
         monkeypatch.setenv("SSH_AUTH_SOCK", stack.enter_context(user_agent(directory, key)))

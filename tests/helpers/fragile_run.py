@@ -21,13 +21,13 @@ from helpers.fake_testbed import FakeTestbed
 
 from rogue.harness.commands.report import note_report_files
 from rogue.harness.errors import HarnessError
+from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
-from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import locked, write_whole
 from rogue.harness.run import Workers, cells_left, reopen_run, replan, start_run, work
-from rogue.workloads.manifest import MANIFEST, CellRecord
+from rogue.workloads.manifest import MANIFEST
 
 TRANSPORTS = "transports=[{name: rogue, label: ok}, {name: roce, label: fine}]"
 LOADED = (pd, pa)
@@ -50,19 +50,6 @@ class End(Enum):
     TOLD = 6
     MISTAKE = 70
     KILLED = -signal.SIGKILL
-
-
-class Silent:
-    """Nobody watches."""
-
-    def on_started(self, task: Task) -> None:
-        pass
-
-    def on_progress(self, task: Task, fraction: float) -> None:
-        pass
-
-    def on_finished(self, record: CellRecord) -> None:
-        pass
 
 
 class Instants:
@@ -147,6 +134,6 @@ def _go_on(directory: Path, made: Plan) -> None:
         made = replan(read_manifest(there), FakeTestbed())
         run = reopen_run(there, ["rogue", "run", "--resume"])
     with locked(run.directory):
-        work(run, made, cells_left(run, made), Workers(1, InlineSlot), Silent())
+        work(run, made, cells_left(run, made), Workers(1, InlineSlot), Watcher())
         write_whole(run.directory / "report.html", b"<p>nothing</p>")
         note_report_files(run.directory)

@@ -1,4 +1,4 @@
-"""What a bare machine lacks: a test that needs it says so, and is skipped by name without it."""
+"""Skip tests that need programs which a bare machine lacks."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ import pytest
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Programs of which one is enough; none for what is found in another way."""
+    """Programs of which one is enough; none if another check finds it."""
 
     brought_by: str
     programs: tuple[str, ...] = ()
@@ -34,19 +34,19 @@ NEEDS: Mapping[str, Need] = {
 
 @cache
 def program(name: str) -> str | None:
-    """Where the program is that a test needs; None if there is none."""
+    """Return the path of the program that a test needs; None if there is none."""
     return next((path for each in NEEDS[name].programs if (path := shutil.which(each))), None)
 
 
 def path_of(name: str) -> str:
-    """Where the program is, for a test that is marked as one that needs it."""
+    """Return the path of the program, for a test that is marked with this need."""
     path = program(name)
     assert path is not None, f"no {name} here; is the test marked with needs({name!r})?"
     return path
 
 
 def check(name: str) -> None:
-    """Skip the test that needs this if it is not here; fail it if REQUIRE has the name."""
+    """Skip the test if this is not here; fail it if REQUIRE has the name."""
     if name not in NEEDS:
         pytest.fail(f"a test needs {name!r}; expected one of {', '.join(NEEDS)}", pytrace=False)
     if _is_here(name):

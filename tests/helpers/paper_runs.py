@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from rogue.harness.errors import ExitCode
+from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
-from rogue.harness.execution.task import Task
 from rogue.harness.experiment.find import find_experiment
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
 from rogue.harness.plan.plan import make_plan
@@ -38,14 +38,8 @@ class Judged(NamedTuple):
     mean: float
 
 
-class _Attentive:
+class _Attentive(Watcher):
     """Watches a run of which every cell must finish."""
-
-    def on_started(self, task: Task) -> None:
-        pass
-
-    def on_progress(self, task: Task, fraction: float) -> None:
-        pass
 
     def on_finished(self, record: CellRecord) -> None:
         assert record.status is CellStatus.OK, record.message

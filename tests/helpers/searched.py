@@ -1,5 +1,6 @@
 """Searches and analyses on a testbed where a number follows from the values."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -118,10 +119,14 @@ class Terminal:
 
 @pytest.fixture
 def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    """A terminal in an empty directory; every command finds the same testbed, with cells in this process."""
+    """A terminal in an empty directory; every command finds the same testbed, with cells in this process.
+
+    Nothing is synced, because a search writes its manifest after each batch.
+    """
     made = Terminal(capsys, monkeypatch, tmp_path)
     for name in ("simulator", made.testbed.name):
         monkeypatch.setitem(TESTBEDS, name, lambda: made.testbed)
     monkeypatch.setattr("rogue.harness.execution.scheduler.Slot", InlineSlot)
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
     monkeypatch.chdir(tmp_path)
     return made

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 from helpers.sample_run import Columns, write_manifest, write_table
 
+from rogue.harness.results.verification import compare_files
 from rogue.reports.board import StoredOutcome
 from rogue.reports.cells.transfers import Transfers, transfers_of
 from rogue.reports.cells.view import CellView
@@ -19,13 +20,18 @@ from rogue.workloads.records import SCHEMA_VERSION, TABLES, CellStatus, FailureK
 
 
 def cell_record(identifier: str = "rogue-r1", **changes: object) -> CellRecord:
-    """A cell that has not run yet."""
+    """Return the record of a cell that has not run yet."""
     fields = {"transport": "rogue", "transport_name": "rogue", "factors": {}, "repetition": 1, "seed": 1}
     return CellRecord.model_validate({"id": identifier} | fields | changes)
 
 
+def check_files(run: Path, expected: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each file that is missing, changed or added."""
+    return list(map(str, compare_files(run, expected).differences))
+
+
 def failed_record(identifier: str = "rogue-r1") -> CellRecord:
-    """A cell that failed."""
+    """Return the record of a failed cell."""
     return cell_record(identifier, status=CellStatus.FAILED, failure_kind=FailureKind.BUG, message="as asked")
 
 
@@ -37,7 +43,7 @@ CREATED = "2026-11-20T10:15:00Z"
 
 
 def manifest_of(cells: Sequence[CellRecord], sessions: int = 1, **changes: object) -> Manifest:
-    """The manifest of a run that goes, with these cells, by so many calls of `rogue run`."""
+    """Return the manifest of a run in progress, with these cells, by this number of calls of `rogue run`."""
     session = {"created_utc": CREATED, "command": ["rogue", "run"], **PLACE}
     fields: dict[str, object] = {
         "run_id": "20261120T101500Z-000001", "status": "running", "testbed": "fake", "created_utc": CREATED,

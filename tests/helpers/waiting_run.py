@@ -1,4 +1,4 @@
-"""A run that goes for as long as a test wants, and what looks at it."""
+"""Keep a run in progress for as long as a test wants, and fetch its page."""
 
 import os
 import select
@@ -15,11 +15,11 @@ from helpers.experiments import SMALL, write_experiment
 LABELS = SMALL.replace("[rogue, roce]", "[{name: rogue, label: %s}, {name: roce, label: %s}]")
 PATIENCE_SECONDS = 180
 FIGURES_SECONDS = 300
-"""A report is built by a process that stands back."""
+"""A report is built by a process of low priority."""
 
 
 class Waiting:
-    """A run whose second cell has said that it runs, and never ends."""
+    """A run whose second cell has reported that it runs, and never ends."""
 
     def __init__(self, directory: Path, first: str = "ok", *more: str) -> None:
         self.directory = directory

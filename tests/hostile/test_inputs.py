@@ -14,12 +14,12 @@ from types import FrameType
 import pytest
 from helpers.fragile_run import End, Trouble, attempt, found_run
 from helpers.hostile_inputs import INPUTS, hostile, leads_nowhere
+from helpers.small_runs import check_files
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rogue.harness.provisioning import inventory
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.verification import check_files
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 

@@ -90,7 +90,7 @@ def test_a_hardware_switch_that_differs_refuses(
 def test_an_experiment_asks_hardware_switches_what_they_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A switch without any settings, of whose buffer nothing is told, beside K of 98 670 bytes."""
+    """The switch has no settings and reports no buffer; K is 98 670 bytes."""
     examined(monkeypatch)
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
     with served_switch(tmp_path / "tor", FakeEos()) as served:

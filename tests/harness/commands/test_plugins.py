@@ -38,7 +38,7 @@ def done(place: Path) -> Finished:
 
 @pytest.fixture
 def run(place: Path, done: Finished, tmp_path: Path) -> Path:
-    """A copy of the run, as if somebody else had sent it."""
+    """A copy of the run, as if another user had sent it."""
     return Path(shutil.copytree(place / done.run, tmp_path / "theirs" / done.run.name))
 
 
@@ -241,16 +241,6 @@ def test_an_exit_of_a_plugin_is_an_error_that_names_it(
     assert done.code == code, done.err
     assert "mine.py:" in done.err
     assert "SystemExit: numpy is missing" in done.err
-    assert "Traceback" not in done.err
-
-
-@pytest.mark.parametrize("command", ["plan", "run"])
-@pytest.mark.parametrize("leave", ["raise typer.Exit", "raise typer.Exit(3)", "raise typer.Abort", "quit()"])
-def test_every_exit_of_a_plugin_is_an_error_that_names_it(tmp_path: Path, leave: str, command: str) -> None:
-    write_exiting(tmp_path, "workload", "flows", f"import typer; {leave}")
-    done = rogue(tmp_path, command, "experiment.yaml")
-    assert done.code == 2, done.err
-    assert "mine.py:" in done.err
     assert "Traceback" not in done.err
 
 

@@ -281,7 +281,7 @@ def _reads_what_is_wrong_in_the_inventory(person: Person, rack: FirstRack) -> No
 
 
 def _learns_the_keys(person: Person, rack: FirstRack) -> None:
-    """Nobody has written any key down: the bastion's comes first, and then one command for all behind it."""
+    """No host key is known: that of the bastion comes first, and then one command for all behind it."""
     first = person.types("provision nodes.yaml --check", 7)
     assert first[0] == "provision: failed on 12 nodes"
     assert first[1].startswith(f"  {ALL}: before anything: ")

@@ -6,12 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.command_line import rogue
 from helpers.experiments import write_experiment
 from helpers.fake_agents import fake_inventory
 from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import LOGIN, LOSSLESS, hardware, served_switch, wanted
-from helpers.nodes import rack_of, write_inventory
+from helpers.nodes import rack_of
 
 from rogue.harness.commands import switch as command
 from rogue.harness.commands.options import NamedCells
@@ -190,7 +189,7 @@ BUFFERS = "factors={topology.buffer: [3MB, 9MB], workload.senders: [1, 2]}"
 
 
 def told(directory: Path, *settings: str, cell: str | None = None) -> str:
-    """What is asked of the switch, or why it is refused."""
+    """Return the request to the switch, or why it is refused."""
     rack = rack_of("eos")
     try:
         cells = NamedCells(write_experiment(directory), settings, cell).load(())
@@ -259,43 +258,3 @@ def test_one_cell_can_be_named(tmp_path: Path) -> None:
 def test_only_what_nodes_carry_counts(tmp_path: Path) -> None:
     assert told(tmp_path, "transports=[irn, dctcp]") == "priority 3: marks beyond 98670 bytes"
     assert ": got irn, expected a transport that nodes can run; " in told(tmp_path, "transports=[irn]")
-
-
-def rack(directory: Path, priority: str) -> Path:
-    """Two hosts on a switch of Arista's."""
-    path = write_inventory(directory)
-    text = path.read_text()
-    tor = f"""\
-    hardware_switches:
-      hosts:
-        tor:
-          ansible_host: 127.0.0.1
-          switch_platform: eos
-          switch_ports: [{{bridge: s0, interface: Ethernet1, peer: h0}}]
-          switch_priorities: {{3: {priority}}}
-"""
-    path.write_text(text[: text.index("    switch:")] + tor)
-    return path
-
-
-@pytest.mark.parametrize("verb", ["plan", "apply", "check", "undo"])
-def test_an_inventory_without_switches_is_refused(tmp_path: Path, verb: str) -> None:
-    refused = rogue(tmp_path, "switch", verb, str(write_inventory(tmp_path)))
-    assert refused.code == 2
-    assert "got no hardware switch to log in to" in refused.err
-
-
-def test_a_plan_without_the_switch(tmp_path: Path) -> None:
-    path = rack(tmp_path, "{pauses: true}")
-    planned = rogue(tmp_path, "switch", "plan", str(path), "--offline")
-    assert planned.code == 0, planned.err
-    assert "  priority-flow-control priority 3 no-drop\n" in planned.out
-    checked = rogue(tmp_path, "inventory", "check", str(path))
-    assert "tor" in checked.out
-
-
-def test_a_plan_for_an_experiment_asks_for_its_k(tmp_path: Path) -> None:
-    path = rack(tmp_path, "{dscp: [0]}")
-    planned = rogue(tmp_path, "switch", "plan", str(path), "quickstart", "--cell", "dctcp-r1", "--offline")
-    assert planned.code == 0, planned.err
-    assert "minimum-threshold 98670 bytes maximum-threshold 98670 bytes" in planned.out

@@ -1,4 +1,4 @@
-"""`rogue testbed`, with programs that stand in for QEMU."""
+"""`rogue testbed`, with programs in the place of QEMU."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from rogue.virtual.persistent import lifecycle, processes
 
 @pytest.fixture
 def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where testbeds are kept; none of them survives the test."""
+    """The directory of testbeds, all of which end with the test."""
     image = pretend(monkeypatch, tmp_path)
     monkeypatch.setattr(prerequisites, "ensure", lambda _needs, _progress: None)
     monkeypatch.setattr("rogue.virtual.image.build.obtain", lambda cache, tell: image)

@@ -1,4 +1,4 @@
-"""Tests: docs/how-to/slurm-and-dask.md with Dask's own programs: TLS, and lost workers."""
+"""Check the promises of docs/how-to/slurm-and-dask.md on real Dask programs: TLS and lost workers."""
 
 import re
 import shlex

@@ -12,7 +12,6 @@ from helpers.small_runs import cell_record
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.execution.dask_slot import run_here
-from rogue.harness.execution.slot import Slot
 from rogue.harness.execution.task import PickledTask, Task, execute, pack, program_facts
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import plan_cells
@@ -178,14 +177,4 @@ def test_a_worker_that_ran_an_older_version_runs_the_cell_with_its_own(tmp_path:
         assert record.status is CellStatus.OK, record.message
         assert [each.source for each in loaded_plugins()] == [*task.plugins]
     finally:
-        unload_plugins()
-
-
-def test_a_worker_process_runs_such_a_cell(tmp_path: Path) -> None:
-    slot = Slot()
-    try:
-        record = slot.result(slot.start(parcel_task(tmp_path)))
-        assert record.status is CellStatus.OK, record.message
-    finally:
-        slot.close()
         unload_plugins()

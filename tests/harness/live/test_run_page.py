@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -16,11 +17,12 @@ from helpers.fake_testbed import FakeTestbed
 from helpers.small_runs import cell_record, failed_record, manifest_of
 from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
 
+from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.execution.task import Task
 from rogue.harness.live import run_page as module
 from rogue.harness.live.preview import Figures, SoFar, preview
-from rogue.harness.live.run_page import LiveWatcher, Running, RunPage, RunState
+from rogue.harness.live.run_page import LiveWatcher, RunPage, RunState
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.recorded_run import SO_FAR, Run, present_manifest
@@ -31,23 +33,17 @@ from rogue.workloads.records import CellStatus
 REPORT = '<html><head><title>x</title></head><body><main id="main"><p>figures</p></main></body></html>'
 
 
-class NoFigures:
-    """Stands in for what builds reports."""
+class NoFigures(AbstractContextManager[None]):
+    """Replaces the process that builds reports."""
 
     latest: SoFar | None = None
     problem: str | None = None
 
-    def __init__(self, *_: object) -> None:
-        self.stopped = False
+    def __init__(self, *_: object) -> None: ...
 
-    def __enter__(self) -> "NoFigures":
-        return self
+    def __exit__(self, *_: object) -> None: ...
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        self.stopped = True
+    def stop(self) -> None: ...
 
 
 @pytest.fixture
@@ -99,7 +95,7 @@ def test_of_a_search_it_shows_how_far_that_has_come(live: RunPage) -> None:
     (live._run / SO_FAR).write_text("the smallest jain\ntpe: 3 proposals\ntpe 3: .5 <b>")
     page = live.page("/") or ""
     assert "<p>tpe: 3 proposals</p>" in page and "<p>Last: tpe 3: .5 &lt;b&gt;</p>" in page
-    assert "<progress" not in page, "nobody knows how many cells there will be"
+    assert "<progress" not in page, "the number of cells is not known"
 
 
 def test_a_large_page_is_fetched_less_often(live: RunPage, figures: type[NoFigures]) -> None:
@@ -128,34 +124,11 @@ def test_the_last_page_is_the_report_and_is_waited_for(live: RunPage) -> None:
     assert "refresh" not in page
 
 
-def test_a_page_from_before_the_end_is_not_the_last_one(live: RunPage) -> None:
-    """A slow browser may get the live page when the run is over already; the last one is still waited for."""
-    page = live.page("/")
-    assert page is not None
-    ending = threading.Thread(target=live.over)
-    live.on_sent(page)
-    ending.start()
-    while live.page("/") == page:  # until it is over
-        live.on_sent(page)
-    live.on_sent(page)
-    assert not live._last_page_fetched.is_set()
-    get(live.url)
-    ending.join(PATIENCE_SECONDS)
-    assert live._last_page_fetched.is_set()
-
-
 def test_a_run_without_a_report_says_how_to_build_one(live: RunPage) -> None:
     live.over()
     page = get(live.url)
     assert f"rogue report &#39;{live._run}&#39;" in page, "people copy it into a shell"
     assert "refresh" not in page
-
-
-def test_nobody_who_looked_is_nobody_to_wait_for(live: RunPage, monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[float] = []
-    monkeypatch.setattr(live._last_page_fetched, "wait", waited.append)
-    live.over()
-    assert waited == []
 
 
 OK, FAILED = CellStatus.OK, CellStatus.FAILED
@@ -204,7 +177,7 @@ def test_nothing_is_said_of_the_end_before_something_is_done() -> None:
     assert run_state([cell_record("a")]).seconds_left is None
 
 
-class Silent:
+class Silent(Watcher):
     def __init__(self) -> None:
         self.heard: list[object] = []
 
@@ -219,26 +192,20 @@ class Silent:
 
 
 def test_the_watcher_knows_what_runs_and_passes_everything_on(tmp_path: Path) -> None:
-    silent, running = Silent(), Running()
+    silent, running = Silent(), dict[str, float]()
     watcher = LiveWatcher(silent, running)
     cell = cell_of(tmp_path)
     task = Task(cell, FakeTestbed(), tmp_path, cell_record(cell.id))
     watcher.on_started(task)
-    assert running.copy() == {cell.id: 0.0}
+    assert running == {cell.id: 0.0}
     watcher.on_progress(task, 0.5)
-    assert running.copy() == {cell.id: 0.5}
+    assert running == {cell.id: 0.5}
     watcher.on_finished(cell_record(cell.id))
-    assert running.copy() == {}
+    assert running == {}
     assert silent.heard == ["started", 0.5, cell.id]
 
 
-class StopsAfterOne:
-    def on_started(self, task: Task) -> None:
-        pass
-
-    def on_progress(self, task: Task, fraction: float) -> None:
-        pass
-
+class StopsAfterOne(Watcher):
     def on_finished(self, record: CellRecord) -> None:
         raise KeyboardInterrupt
 
@@ -287,12 +254,6 @@ def test_files_where_a_person_is_are_neither_imported_nor_obeyed(
     figures = Figures(going.directory, lambda: present_manifest(going.directory))
     figures._build("fake", tmp_path / "page.html", 1)
     assert (figures.problem, figures.latest is None) == (None, False)
-
-
-def test_what_nobody_wants_any_more_is_ended(going: Run) -> None:
-    with Figures(going.directory, lambda: present_manifest(going.directory)) as figures:
-        figures.stop()
-    assert not figures._thread.is_alive()
 
 
 class TestLive:

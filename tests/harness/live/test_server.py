@@ -1,4 +1,4 @@
-"""The server responds to browsers on this computer with its pages, and to nobody with anything else."""
+"""The server responds only to browsers on this computer, and only with its pages."""
 
 import socket
 from collections.abc import Iterator
@@ -149,7 +149,7 @@ def test_a_connection_that_breaks_is_nothing_on_the_runs_terminal(
 ) -> None:
     with LiveServer(book) as server, socket.socket() as broken:
         try:
-            raise ConnectionResetError("by whoever likes")
+            raise ConnectionResetError("by the peer")
         except ConnectionResetError:
             server._server.handle_error(broken, ("127.0.0.1", 1))
     assert capsys.readouterr() == ("", "")

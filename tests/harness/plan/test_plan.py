@@ -93,14 +93,6 @@ def test_repetitions_have_the_answer_of_the_first_if_seeds_do_not_matter(
     assert counts == [(done, 6, "planning cells") for done in range(1, 7)]
 
 
-def test_a_cell_hangs_only_when_it_takes_far_longer_than_expected(tmp_path: Path) -> None:
-    assert [each.limit_seconds for each in plan(tmp_path, "[rogue]").cells] == [600 + 50 * 1.5]
-
-
-def test_nothing_to_run_takes_no_time(tmp_path: Path) -> None:
-    assert plan(tmp_path, "[roce+pfc]").seconds(1) == 0
-
-
 def test_wrong_parameter_is_a_mistake_of_the_file(tmp_path: Path) -> None:
     transports = "[roce, {name: rogue, colour: red}]"
     with pytest.raises(ConfigError) as caught:

@@ -1,9 +1,9 @@
-"""A run's directory that somebody else prepared: nothing of ours is written elsewhere."""
+"""Write nothing outside of a run whose directory another user prepared."""
 
 from pathlib import Path
 
 import pytest
-from helpers.small_runs import cell, manifest
+from helpers.small_runs import cell, check_files, manifest
 
 from rogue.harness.commands.report import note_report_files, try_to_report
 from rogue.harness.errors import UsageError
@@ -11,7 +11,6 @@ from rogue.harness.results.cell_directory import discard_all_unfinished, store_c
 from rogue.harness.results.manifest import read_manifest, write_cell_record, write_manifest
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import TEMPORARY_PREFIX, cell_checksums, write_whole
-from rogue.harness.results.verification import check_files
 from rogue.harness.run import reopen_run
 from rogue.workloads.manifest import CellRecord, Manifest
 

@@ -89,7 +89,7 @@ def git(directory: Path, *arguments: str) -> str:
 
 
 def stand(monkeypatch: pytest.MonkeyPatch, package: Path) -> None:
-    """Let the package stand there, as in a checkout whose top is two folders above."""
+    """Move the package there, as in a checkout whose top is two folders above."""
     monkeypatch.setattr(provenance, "PACKAGE", package)
     monkeypatch.setattr(provenance, "CHECKOUT", package.parents[1])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import FLOWS, load_text
 from helpers.fake_testbed import FakeTestbed
-from helpers.small_runs import cell_record, manifest_of
+from helpers.small_runs import cell_record, check_files, manifest_of
 
 from rogue.harness.data.files import kept_files
 from rogue.harness.data.source import SIZE_BYTES_MAX
@@ -17,7 +17,6 @@ from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.cell_directory import store_cell
 from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.recorded_run import Run, changed_data, kept_data, present_manifest
-from rogue.harness.results.verification import check_files
 from rogue.harness.run import replan, start_run
 from rogue.workloads.records import CellStatus
 

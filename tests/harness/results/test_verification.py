@@ -4,14 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
-from helpers.small_runs import cell_record, failed_record, manifest_of
+from helpers.small_runs import cell_record, check_files, failed_record, manifest_of
 
 from rogue.harness.commands.verify import SHOWN_MAX, verify
 from rogue.harness.errors import ExitCode
 from rogue.harness.results.cell_directory import store_cell
 from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.run_directory import CELLS, cell_checksums, locked
-from rogue.harness.results.verification import check_files, compare_files
+from rogue.harness.results.verification import compare_files
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.records import CellStatus
 

@@ -84,13 +84,13 @@ def test_jobs_change_no_cell_and_no_result(terminal: Terminal) -> None:
     assert page(one.run) == page(several.run) and cells(one.run) == cells(several.run)
 
 
-def test_five_stops_and_resumes_give_the_same_tables(terminal: Terminal) -> None:
+def test_stops_and_resumes_give_the_same_tables(terminal: Terminal) -> None:
     straight = terminal.search()
     count = len(terminal.testbed.ran)
     terminal.testbed.ran.clear()
     terminal.stop_after(2)
     stopped = terminal.search()
-    for share in (2, 3, 4, 5):
+    for share in (3, 5):
         assert stopped.code == ExitCode.INTERRUPTED and "--resume" in stopped.err
         assert "Stopped before it was over; --resume continues." in stopped.lines
         assert read_manifest(stopped.run).status == "partial"
