@@ -100,7 +100,7 @@ def examine_nodes(named: NamedInventory, log: Path | None, requested: NamedCells
     """
     from rich.console import Console
 
-    from rogue.harness.provisioning.doctor import grouped, look, switch_findings
+    from rogue.harness.provisioning.doctor import grouped, look, measure, switch_findings
     from rogue.harness.provisioning.findings import judge
     from rogue.harness.provisioning.provision import deployed_files, log_file
 
