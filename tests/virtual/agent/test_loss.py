@@ -1,7 +1,7 @@
 """Loss over an unreliable connection on real verbs: losses are inferred, and the window reacts.
 
-What soft-RoCE itself does with losses, and the place in its source: docs/explanation/testbeds.md. Its tests are
-long ones, since it changes with the kernel and not with us.
+docs/explanation/testbeds.md has soft-RoCE's own behaviour and its source. These tests are marked long, because
+that behaviour changes with the kernel only.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Tests: settings of switches in an inventory, and platforms from outside (docs/how-to/hardware-switches.md)."""
+"""Tests: settings of switches in an inventory, and platforms from outside."""
 
 import re
 from pathlib import Path
@@ -57,8 +57,8 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
         (
             {"switch_platform": "fboss"},
             "rack.yaml: tor.switch_platform: got 'fboss', expected one of declared, comware, cumulus, eos, "
-            "onyx, sonic, or the folder of a platform such as ./mine; docs/how-to/hardware-switches.md describes such "
-            "a folder.",
+            "onyx, sonic, or the folder of a platform such as ./mine; docs/how-to/hardware-switches.md "
+            "describes such a folder.",
         ),
         (
             {"switch_platform": "eos"},
@@ -114,7 +114,8 @@ def test_a_problem_names_its_place(variables: dict[str, object], told: str | Non
     assert found == ([] if told is None else [told])
 
 
-PAGE = (Path(__file__).parents[4] / "docs/how-to/hardware-switches.md").read_text().partition("## A platform of your own")[2]
+PAGE_FILE = Path(__file__).parents[4] / "docs/how-to/hardware-switches.md"
+PAGE = PAGE_FILE.read_text().partition("## A platform of your own")[2]
 FILES = {"configuration.j2": "jinja", "platform.yaml": "yaml", "numbers.textfsm": "textfsm"}
 SWITCH = """\
     hardware_switches:
