@@ -80,8 +80,8 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
                 "switch_ports": PORTS,
                 "switch_priorities": {"3": {"pauses": True, "pause_alpha": 0.5}},
             },
-            "rack.yaml: tor.switch_priorities, priority 3: got pause_alpha 0.5, expected none, as EOS "
-            "cannot be told when to pause; docs/how-to/hardware-switches.md says what each platform takes.",
+            "rack.yaml: tor.switch_priorities, priority 3: got pause_alpha 0.5, expected none, because EOS "
+            "has no such setting; docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             {
