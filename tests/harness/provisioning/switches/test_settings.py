@@ -153,7 +153,7 @@ def test_an_inventory_names_a_folder(tmp_path: Path, folder: Path) -> None:
     planned = rogue(tmp_path, "switch", "plan", named, "--offline")
     assert planned.code == 0, planned.err
     lines = ["configure terminal", "dscp 26 queue 3", "interface Ethernet1", "ecn 3 9000", "exit", "end"]
-    assert planned.out.splitlines() == ["tor (plain) would be told:", *(f"  {each}" for each in lines)]
+    assert planned.out.splitlines() == ["tor (plain) would receive:", *(f"  {each}" for each in lines)]
     assert rogue(tmp_path, "inventory", "check", named).code == 0
 
 
