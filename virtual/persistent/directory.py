@@ -1,6 +1,5 @@
 """The directory of a testbed that stays up: its record, its lock and its inventory."""
 
-import json
 import os
 import re
 import shutil
@@ -11,14 +10,13 @@ from pathlib import Path
 from typing import Final
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from rogue.virtual import cache
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.machines.assembly import Accelerator
 from rogue.virtual.machines.machine_plan import CLIENT_KEY, KNOWN_HOSTS, LOOPBACK, SWITCHING_MACHINE, USER
 from rogue.virtual.network import EXPERIMENT_MTU_BYTES, EXPERIMENT_NETWORK, PREFIX_LENGTH, VirtualNetwork
-
-_FORMAT: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,34 +28,21 @@ class Record:
     ssh_ports: dict[str, int]
 
 
+_RECORDS: Final = TypeAdapter(Record)
+
+
 def write_record(path: Path, record: Record) -> None:
-    """Write it whole or not at all."""
-    content = {
-        "format": _FORMAT,
-        "hosts": record.network.hosts,
-        "switches": record.network.switches,
-        "cables": record.network.cables,
-        "accelerator": record.accelerator.value,
-        "ssh_ports": record.ssh_ports,
-    }
+    """Write a record as a whole or not at all."""
     fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(content, indent=1) + "\n")
+    fresh.write_bytes(_RECORDS.dump_json(record, indent=1))
     fresh.rename(path)
 
 
 def read_record(path: Path) -> Record | None:
-    """Read it; None if there is none, or if another version of this program wrote it."""
+    """Read a record; None if there is none, or if another version of this program wrote it."""
     try:
-        content = json.loads(path.read_text())
-        if content["format"] != _FORMAT:
-            return None
-        cables = tuple((str(a), str(b)) for a, b in content["cables"])
-        return Record(
-            VirtualNetwork(tuple(content["hosts"]), tuple(content["switches"]), cables),
-            Accelerator(content["accelerator"]),
-            {str(name): int(port) for name, port in content["ssh_ports"].items()},
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return _RECORDS.validate_json(path.read_bytes())
+    except (OSError, ValidationError):
         return None
 
 

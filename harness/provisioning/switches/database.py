@@ -95,8 +95,8 @@ def patch_of(changes: Sequence[Change], found: Configuration, allowed: Allowed) 
         raise NodeError(
             f"got changes of {' and '.join(sorted(refused))} for release {_release(found)}, whose updater "
             "refuses them in a patch, expected a switch that has them; write what follows into a file there, "
-            "`sudo config load -y FILE`, "
-            f"and apply again (docs/how-to/hardware-switches.md says more): {json.dumps(load)}"
+            "`sudo config load -y FILE`, and apply again (docs/how-to/hardware-switches.md says more): "
+            f"{json.dumps(load)}"
         )
     return operations
 

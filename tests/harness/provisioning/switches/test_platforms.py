@@ -130,7 +130,7 @@ PAUSE = {"pauses": True, "headroom_bytes": 9}
         (
             "eos",
             {"pause_alpha": 0.5},
-            "got pause_alpha 0.5, expected none, as EOS cannot be told when to pause",
+            "got pause_alpha 0.5, expected none, because EOS has no such setting",
         ),
         (
             "eos",

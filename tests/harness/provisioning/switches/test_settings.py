@@ -1,4 +1,4 @@
-"""Tests: settings of switches in an inventory, and own platforms (docs/how-to/hardware-switches.md)."""
+"""Tests: settings of switches in an inventory, and platforms from outside."""
 
 import re
 from pathlib import Path
@@ -57,8 +57,8 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
         (
             {"switch_platform": "fboss"},
             "rack.yaml: tor.switch_platform: got 'fboss', expected one of declared, comware, cumulus, eos, "
-            "onyx, sonic, or the folder of a platform such as ./mine; "
-            "docs/how-to/hardware-switches.md describes such a folder.",
+            "onyx, sonic, or the folder of a platform such as ./mine; docs/how-to/hardware-switches.md "
+            "describes such a folder.",
         ),
         (
             {"switch_platform": "eos"},
@@ -80,8 +80,8 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
                 "switch_ports": PORTS,
                 "switch_priorities": {"3": {"pauses": True, "pause_alpha": 0.5}},
             },
-            "rack.yaml: tor.switch_priorities, priority 3: got pause_alpha 0.5, expected none, as EOS "
-            "cannot be told when to pause; docs/how-to/hardware-switches.md says what each platform takes.",
+            "rack.yaml: tor.switch_priorities, priority 3: got pause_alpha 0.5, expected none, because EOS "
+            "has no such setting; docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             {
@@ -114,11 +114,8 @@ def test_a_problem_names_its_place(variables: dict[str, object], told: str | Non
     assert found == ([] if told is None else [told])
 
 
-PAGE = (
-    (Path(__file__).parents[4] / "docs/how-to/hardware-switches.md")
-    .read_text()
-    .partition("## A platform of your own")[2]
-)
+PAGE_FILE = Path(__file__).parents[4] / "docs/how-to/hardware-switches.md"
+PAGE = PAGE_FILE.read_text().partition("## A platform of your own")[2]
 FILES = {"configuration.j2": "jinja", "platform.yaml": "yaml", "numbers.textfsm": "textfsm"}
 SWITCH = """\
     hardware_switches:
@@ -156,7 +153,7 @@ def test_an_inventory_names_a_folder(tmp_path: Path, folder: Path) -> None:
     planned = rogue(tmp_path, "switch", "plan", named, "--offline")
     assert planned.code == 0, planned.err
     lines = ["configure terminal", "dscp 26 queue 3", "interface Ethernet1", "ecn 3 9000", "exit", "end"]
-    assert planned.out.splitlines() == ["tor (plain) would be told:", *(f"  {each}" for each in lines)]
+    assert planned.out.splitlines() == ["tor (plain) would receive:", *(f"  {each}" for each in lines)]
     assert rogue(tmp_path, "inventory", "check", named).code == 0
 
 

@@ -119,8 +119,8 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
         (
             ("transports=[roce+pfc]", "topology.pause_alpha=0.5"),
             {},
-            "small: tor: priority 3: got pause_alpha 0.5, expected none, as EOS cannot be told when to "
-            "pause; docs/how-to/hardware-switches.md says what each platform takes.",
+            "small: tor: priority 3: got pause_alpha 0.5, expected none, because EOS has no such "
+            "setting; docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             ("transports=[roce+pfc]", "topology.pause_xoff=100KB"),

@@ -14,7 +14,7 @@ from .system import StateError, System
 
 BEFORE = "/var/lib/rogue/before.json"
 """Values before provisioning. A value is added before the first change of it, and never replaced."""
-LEFT = "/run/rogue/settings.json"
+LEFT = "/run/rogue/provisioned.json"
 """The wanted and the observed value of each setting, as provisioning left them since the last boot."""
 _PACKAGES = ["dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Package}\n"]
 Document = dict[str, Any]
