@@ -148,7 +148,9 @@ def read_file(file: str, kind: str) -> Document:
                 replace(
                     each,
                     expected=each.expected.replace("experiment", kind),
-                    advice="docs/how-to/find-weaknesses.md shows one" if "experiment" in each.advice else each.advice,
+                    advice="docs/how-to/find-weaknesses.md shows one"
+                    if "experiment" in each.advice
+                    else each.advice,
                 )
                 for each in error.problems
             ]

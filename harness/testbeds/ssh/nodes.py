@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final, TypeVar
 
-from rogue.agent.node.wire import AgentClient
 from rogue.agent.node.fields import AgentError, ErrorKind
 from rogue.agent.node.messages import Capabilities, Clock, ClockReading, Message
+from rogue.agent.node.wire import AgentClient
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.testbeds.base import TestbedError
