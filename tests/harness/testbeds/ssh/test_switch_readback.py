@@ -35,7 +35,7 @@ FOLLOWS = {"switch_follows_experiments": True}
 APPLY = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
 
 
-def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, SwitchState]:
+def states_with(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, SwitchState]:
     """Return the state of a switch with the requested settings, and its report on each port."""
     (tor,) = inventory.hardware_switches
     wanted = requested_settings(cell, inventory, tor)
@@ -46,12 +46,12 @@ def standing_as(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, Swit
     return {"tor": SwitchState(dict.fromkeys(wanted.interfaces, port), configuration=found)}
 
 
-def other_standing(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> str | None:
-    return refusal(cell, inventory, standing)
+def refusal_of(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> str | None:
+    return refusal(cell, inventory, states)
 
 
-def facts_of(cell: Cell, inventory: Inventory, standing: Mapping[str, SwitchState]) -> dict[str, str]:
-    return switch_state_facts(cell, inventory, standing)
+def facts_of(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> dict[str, str]:
+    return switch_state_facts(cell, inventory, states)
 
 
 def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> None:
@@ -59,9 +59,9 @@ def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> Non
     states = states_with(
         cell, rack, priorities={3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}
     )
-    assert other_standing(cell, rack, standing) is None
+    assert refusal_of(cell, rack, states) is None
     told = "of tor there is no comparison of buffer, delays, alpha of the buffer"
-    assert facts_of(cell, rack, standing) == {"switches_not_compared": told}
+    assert facts_of(cell, rack, states) == {"switches_not_compared": told}
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None
 
 def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("declared")
-    assert (read_switch_states(rack), other_standing(cell, rack, {})) == ({}, None)
+    assert (read_switch_states(rack), refusal_of(cell, rack, {})) == ({}, None)
     told = "nothing of tor was read back: it has no login"
     assert facts_of(cell, rack, {}) == {"switches_not_compared": told}
     linux = replace(rack, switch=fake_inventory().switch)

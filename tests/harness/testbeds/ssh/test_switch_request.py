@@ -107,8 +107,8 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
         (
             ("transports=[dctcp]",),
             {"platform": "onyx", "switch_priorities": {"3": {"dscp": [26]}}},
-            "small: tor: priority 3: got 98670 bytes, expected a multiple of 1000; docs/how-to/hardware-switches.md says "
-            "what each platform takes.",
+            "small: tor: priority 3: got 98670 bytes, expected a multiple of 1000; "
+            "docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             ("transports=[dctcp]", "topology.weights=[1]"),
