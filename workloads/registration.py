@@ -1,33 +1,14 @@
-"""Put a plug-in's entries into registries, and remember them."""
+"""Register the entries of plug-ins, and remove them again."""
 
 import re
-from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, MutableMapping, Sequence
 from typing import Any, Final
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
-    """An entry of a registry that did not come with this package."""
-
-    kind: str
-    """Its kind, such as `topology`."""
-    name: str
-    registries: tuple[MutableMapping[str, Any], ...]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.name}"
-
-    def remove(self) -> None:
-        """Remove it from its registries."""
-        for registry in self.registries:
-            del registry[self.name]
-
-
-ADDED: Final[list[Added]] = []
-"""In order of registration."""
+ADDED: Final[dict[str, tuple[MutableMapping[str, Any], ...]]] = {}
+"""Registries of each entry that a plug-in added, by kind and name, such as `workload rack`."""
 CONTRACTS: Final[dict[str, Callable[[str], list[str]]]] = {}
 """Checks of an entry by name, by kind; they return its faults."""
 
@@ -45,7 +26,14 @@ def add_parts(kind: str, name: str, parts: Sequence[tuple[MutableMapping[str, An
         raise ValueError(f"a second {kind} {name}, expected a name that no other {kind} has")
     for registry, entry in parts:
         registry[name] = entry
-    ADDED.append(Added(kind, name, tuple(registry for registry, _ in parts)))
+    ADDED[f"{kind} {name}"] = tuple(registry for registry, _ in parts)
+
+
+def take_back(kept: Collection[str] = ()) -> None:
+    """Remove the entries of plug-ins from their registries, except those to be kept."""
+    for added in [each for each in ADDED if each not in kept]:
+        for registry in ADDED.pop(added):
+            del registry[added.partition(" ")[2]]
 
 
 def check_class(kind: str, entry: object, base: type) -> None:

@@ -14,8 +14,8 @@ from rogue.harness.cell.demand import (
     FlowGroup,
     Group,
     PlannedFlow,
-    carried,
     carried_verbs,
+    moved_share,
 )
 from rogue.harness.cell.network import NetworkSpec, faults_struck, network_spec
 from rogue.harness.cell.timing import SECOND_NS, Timing, switch_ports, timing_of
@@ -284,7 +284,8 @@ def _asked(flow: Flow, traffic_ns: int) -> float:
 
 def _received_bytes(cell: Cell, flows: list[Flow]) -> float:
     finite = sum(
-        carried(cell.topology, group.demand, cell.timing.traffic_ns).finite_bytes(group.flows)
+        sum(flow.finite_bytes for flow in group.flows)
+        * moved_share(cell.topology, group.demand, cell.timing.traffic_ns)
         for group in cell.groups
     )
     return finite + _capacity_bytes(cell, [flow for flow in flows if _is_greedy(flow)])

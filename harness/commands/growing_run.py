@@ -86,7 +86,9 @@ class GrowingOptions:
             option = "--space" if self.command == "search" else "--vary"
             missing = option if self.experiment else "experiment"
             expected = f"an experiment and {option} FILE, or --resume RUN"
-            raise UsageError(f"{self.command}: got no {missing}, expected {expected}; see {DOCS}.")
+            raise UsageError(
+                f"{self.command}: got no {missing}, expected {expected}; see docs/how-to/find-weaknesses.md."
+            )
 
     def find_testbed(self, name: str) -> Testbed:
         """Return the testbed, in a state to measure unless nothing is run."""

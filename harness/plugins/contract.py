@@ -257,8 +257,8 @@ def _first_fault(
         one, other = (parameters.for_line_rate(line_rate_bps).build(link, SEGMENTS) for _ in range(2))
         keys = set(one.metrics())
         for number, call in enumerate(calls, start=1):
-            _tell(one, call)
-            _tell(other, call)
+            _call(one, call)
+            _call(other, call)
             fault = _fault_now(one, other, keys)
             if fault is not None:
                 return f"after {number} calls, the last {_words(call)}: {fault}"
@@ -267,7 +267,7 @@ def _first_fault(
     return None
 
 
-def _tell(control: CongestionControl, call: Call) -> None:
+def _call(control: CongestionControl, call: Call) -> None:
     if isinstance(call, Sample):
         control.on_sample(call)
     elif call == "loss":

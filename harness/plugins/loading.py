@@ -4,7 +4,7 @@ import ast
 import linecache
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,15 +13,20 @@ from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from threading import Condition
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
-from rogue.agent.core import plugins as agent
+from rogue.agent.core.cc import CONGESTION_CONTROLS
+from rogue.agent.core.estimators import ESTIMATORS
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.source import PluginSource
 from rogue.workloads import registration
 
-NODE_KINDS: Final = ("control", "estimator")
-"""Kinds of entries that the agent also needs on nodes."""
+_OF_AGENT: Final[Mapping[str, MutableMapping[str, Any]]] = {
+    "control": CONGESTION_CONTROLS,
+    "estimator": ESTIMATORS,
+}
+"""Registries of the agent, which nodes also need, by the kind of their entries."""
+_SHIPPED: Final = {kind: frozenset(registry) for kind, registry in _OF_AGENT.items()}
 _HEADERS: Final = "rogue.harness.testbeds.simulator.compiled_controls"
 
 
@@ -35,7 +40,7 @@ class LoadedPlugin:
     @property
     def is_for_nodes(self) -> bool:
         """Return True if the agent on nodes needs it."""
-        return any(each.split()[0] in NODE_KINDS for each in self.adds)
+        return any(each.split()[0] in _OF_AGENT for each in self.adds)
 
 
 _loaded: Final[dict[tuple[str, bool], LoadedPlugin]] = {}
@@ -57,7 +62,7 @@ def unload_plugins() -> None:
     for plugin in _loaded.values():
         sys.modules.pop(plugin.source.module, None)
     _loaded.clear()
-    _take_back(0, 0)
+    _take_back()
 
 
 def place_in_plugin(error: BaseException) -> str | None:
@@ -77,19 +82,18 @@ def plugin_sentence(error: BaseException) -> str | None:
 
 
 def _load(source: PluginSource) -> LoadedPlugin:
-    before = (len(registration.ADDED), len(agent.ADDED))
+    before = _added()
     module = module_from_spec(ModuleSpec(source.module, _Loader(source), origin=source.file))
     module.__file__ = source.file
     linecache.clearcache()  # it may have another text of the same file
     sys.modules[source.module] = module
     try:
         _run(source, module)
-        added = [*registration.ADDED[before[0] :], *agent.ADDED[before[1] :]]
-        plugin = LoadedPlugin(source, tuple(map(str, added)))
+        plugin = LoadedPlugin(source, tuple(each for each in _added() if each not in before))
         _check(plugin)
     except BaseException as error:
         del sys.modules[source.module]
-        _take_back(*before)
+        _take_back(before)
         if isinstance(error, Exception) and not isinstance(error, ConfigError):
             raise ConfigError([_problem(source, error)]) from error
         if isinstance(error, SystemExit):
@@ -118,11 +122,19 @@ def _run(source: PluginSource, module: ModuleType) -> None:
         exec(compile(source.text, source.file, "exec", dont_inherit=True), module.__dict__)
 
 
-def _take_back(workloads: int, agents: int) -> None:
-    for added, count in ((registration.ADDED, workloads), (agent.ADDED, agents)):
-        for each in added[count:]:
-            each.remove()
-        del added[count:]
+def _added() -> list[str]:
+    """Return kind and name of all entries that plug-ins registered."""
+    of_agent = [f"{kind} {name}" for kind, names in _OF_AGENT.items() for name in names]
+    shipped = {f"{kind} {name}" for kind, names in _SHIPPED.items() for name in names}
+    return [*registration.ADDED, *(each for each in of_agent if each not in shipped)]
+
+
+def _take_back(kept: Collection[str] = ()) -> None:
+    for added in _added():
+        kind, name = added.split()
+        if kind in _OF_AGENT and added not in kept:
+            del _OF_AGENT[kind][name]
+    registration.take_back(kept)
 
 
 def _check(plugin: LoadedPlugin) -> None:

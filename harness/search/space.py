@@ -144,9 +144,15 @@ def read_file(file: str, kind: str) -> Document:
     try:
         return read_document(file)
     except ConfigError as error:
-        raise ConfigError([_named(each, kind) for each in error.problems]) from error
-
-
-def _named(problem: Problem, kind: str) -> Problem:
-    advice = f"{DOCS} shows one" if "experiment" in problem.advice else problem.advice
-    return replace(problem, expected=problem.expected.replace("experiment", kind), advice=advice)
+        raise ConfigError(
+            [
+                replace(
+                    each,
+                    expected=each.expected.replace("experiment", kind),
+                    advice="docs/how-to/find-weaknesses.md shows one"
+                    if "experiment" in each.advice
+                    else each.advice,
+                )
+                for each in error.problems
+            ]
+        ) from error

@@ -7,7 +7,7 @@ import re
 from collections.abc import MutableMapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS, CongestionControlParameters
 from rogue.agent.core.estimators import ESTIMATORS, RttEstimator
@@ -15,25 +15,6 @@ from rogue.agent.core.estimators import ESTIMATORS, RttEstimator
 PACKAGE = "rogue_plugins"
 """The package of plug-ins in the archive that is sent to nodes."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
-
-
-class Added(NamedTuple):
-    """A registry entry that a plug-in added."""
-
-    kind: str
-    name: str
-    registry: MutableMapping[str, Any]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.name}"
-
-    def remove(self) -> None:
-        """Remove the entry from its registry."""
-        del self.registry[self.name]
-
-
-ADDED: list[Added] = []
-"""In the order of registration."""
 
 
 def register_control(name: str, parameters: type[CongestionControlParameters]) -> None:
@@ -55,7 +36,6 @@ def _add(kind: str, name: str, entry: object, place: tuple[type, MutableMapping[
     if name in registry:
         raise ValueError(f"a second {kind} {name}, expected a name that no other {kind} has")
     registry[name] = entry
-    ADDED.append(Added(kind, name, registry))
 
 
 def import_plugins() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rogue.harness.plugins.source import PluginSource
-from rogue.workloads.registration import ADDED
+from rogue.workloads.registration import ADDED, take_back
 
 SCRIPT = """\
 #!/bin/sh
@@ -43,14 +43,12 @@ class CountingCompiler:
 
 @contextmanager
 def registrations_taken_back() -> Iterator[int]:
-    """Gives the number of entries before: those of plug-ins that ship may be loaded, and stay."""
-    count = len(ADDED)
+    """Yield the number of entries before, and remove later ones; those of plug-ins that ship stay."""
+    before = tuple(ADDED)
     try:
-        yield count
+        yield len(before)
     finally:
-        for each in ADDED[count:]:
-            each.remove()
-        del ADDED[count:]
+        take_back(before)
 
 
 FOLDER = Path(__file__).parents[1] / "data" / "plugins"

@@ -10,7 +10,7 @@ from rogue.workloads.faults import FAULTS
 from rogue.workloads.flow_sizes import FLOW_SIZES, FlowSizes
 from rogue.workloads.plugins import register_flow_sizes, register_topology, register_workload
 from rogue.workloads.probes import PROBES
-from rogue.workloads.registration import ADDED, add, check_class
+from rogue.workloads.registration import ADDED, add, check_class, take_back
 from rogue.workloads.specification import Specification, meanings
 from rogue.workloads.topologies import TOPOLOGIES
 from rogue.workloads.topologies.small_networks import Star
@@ -38,9 +38,8 @@ def test_an_entry_is_in_all_its_registries_or_in_none() -> None:
         add("thing", "old", 2, also, names)
     assert (names, also) == ({"old": 1}, {})
     add("thing", "new", 2, names, also)
-    added = ADDED.pop()
-    assert (str(added), names, also) == ("thing new", {"old": 1, "new": 2}, {"new": 2})
-    added.remove()
+    assert ([*ADDED][-1], names, also) == ("thing new", {"old": 1, "new": 2}, {"new": 2})
+    take_back([*ADDED][:-1])
     assert (names, also) == ({"old": 1}, {})
 
 

@@ -56,7 +56,7 @@ LIMIT_MS: Final = 600_000
 """What a role gets for a request; no time passes there while it works."""
 HUNG_AFTER_NS: Final = 10_000_000_000
 """A flow that has not ended this long after its time never will."""
-TOLD_TIMES: Final = 50
+PROGRESS_REPORTS: Final = 50
 LIMITER: Final = "htb"
 """Also over UC: the agent dates what `rdma_rxe` calls sent while it waits there (verbs/departures.py)."""
 DISCIPLINES: Final = "disciplines"
@@ -250,7 +250,7 @@ def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
         ports=port_interfaces(cell.topology) if cell.experiment.measures("queues") else {},
         queue_handle=QUEUE_HANDLE,
         sample_interval_ns=cell.timing.queue_interval_ns,
-        tell_every_ns=cell.timing.traffic_ns // TOLD_TIMES,
+        tell_every_ns=cell.timing.traffic_ns // PROGRESS_REPORTS,
         limit_ms=LIMIT_MS,
         hung_after_ns=cell.timing.limit_ns + HUNG_AFTER_NS,
         timed=_timed(cell),

@@ -122,8 +122,8 @@ def _unbuildable(kind: ControlKind) -> Iterator[str]:
 
 
 @dataclass(slots=True)
-class _Told:
-    """Two controls with the same inputs, and these inputs."""
+class _Twins:
+    """Two instances of a control with the same inputs, and these inputs."""
 
     one: Controller
     other: Controller
@@ -158,59 +158,59 @@ def _faults_alone(name: str) -> list[str]:
 
 def _first_fault(name: str, line_rate_bps: int, stream: Random) -> str | None:
     try:
-        told = _Told(NicControl(name).alone(line_rate_bps), NicControl(name).alone(line_rate_bps))
-        keys = set(told.one.metrics(0))
+        twins = _Twins(NicControl(name).alone(line_rate_bps), NicControl(name).alone(line_rate_bps))
+        keys = set(twins.one.metrics(0))
         for number in range(1, CALLS + 1):
-            if fault := told.wait(told.now_ps + stream.randrange(1, PAUSE_PS_MAX)):
+            if fault := twins.wait(twins.now_ps + stream.randrange(1, PAUSE_PS_MAX)):
                 return fault
-            call = _tell(told, name, line_rate_bps, stream)
-            if fault := _fault_now(told, keys):
+            call = _call_randomly(twins, name, line_rate_bps, stream)
+            if fault := _fault_now(twins, keys):
                 return f"after {number} calls, the last {call}: {fault}"
     except Exception as error:
         return error_words(error)
     return None
 
 
-def _tell(told: _Told, name: str, line_rate_bps: int, stream: Random) -> str:
+def _call_randomly(twins: _Twins, name: str, line_rate_bps: int, stream: Random) -> str:
     """Call `on_sent`, then one random other callback; return the name of that one."""
     packets = stream.randrange(1, 64)
-    told.psn += packets
-    told.sent_bytes += packets * MTU_BYTES
-    told.call("on_sent", packets * MTU_BYTES)
+    twins.psn += packets
+    twins.sent_bytes += packets * MTU_BYTES
+    twins.call("on_sent", packets * MTU_BYTES)
     calls = ["on_cnp"]
     calls += ["on_acknowledgement"] if CONTROLS[name].wants_acknowledgements else []
     calls += ["on_feedback"] if CONTROLS[name].wants_feedback else []
     call = stream.choice(calls)
     if call == "on_cnp":
-        told.call(call)
+        twins.call(call)
     elif call == "on_feedback":
-        told.call(call, port=stream.randrange(4), rate_bps=stream.randrange(10**6, line_rate_bps))
+        twins.call(call, port=stream.randrange(4), rate_bps=stream.randrange(10**6, line_rate_bps))
     else:
-        _acknowledge(told, name, line_rate_bps, stream)
+        _acknowledge(twins, name, line_rate_bps, stream)
     return call
 
 
-def _acknowledge(told: _Told, name: str, line_rate_bps: int, stream: Random) -> None:
-    sent_ps = None if stream.random() < 0.05 else max(0, told.now_ps - stream.randrange(1, 100_000_000))
-    told.recoveries += stream.random() < 0.1
-    hop = (told.now_ps, stream.randrange(10**6), told.sent_bytes, line_rate_bps)
-    told.call(
+def _acknowledge(twins: _Twins, name: str, line_rate_bps: int, stream: Random) -> None:
+    sent_ps = None if stream.random() < 0.05 else max(0, twins.now_ps - stream.randrange(1, 100_000_000))
+    twins.recoveries += stream.random() < 0.1
+    hop = (twins.now_ps, stream.randrange(10**6), twins.sent_bytes, line_rate_bps)
+    twins.call(
         "on_acknowledgement",
         sent_ps=sent_ps,
-        acknowledged_psn=told.psn,
-        sent_psn=told.psn + stream.randrange(64),
-        recoveries=told.recoveries,
+        acknowledged_psn=twins.psn,
+        sent_psn=twins.psn + stream.randrange(64),
+        recoveries=twins.recoveries,
         is_marked=stream.random() < 0.3,
         hops=[hop] * HOPS if CONTROLS[name].wants_telemetry else [],
     )
 
 
-def _fault_now(told: _Told, keys: set[str]) -> str | None:
-    said = [
-        (each.rate_bps, each.window_bytes, each.deadline_ps, each.metrics(told.now_ps))
-        for each in (told.one, told.other)
+def _fault_now(twins: _Twins, keys: set[str]) -> str | None:
+    states = [
+        (each.rate_bps, each.window_bytes, each.deadline_ps, each.metrics(twins.now_ps))
+        for each in (twins.one, twins.other)
     ]
-    return metrics_fault(said[0][3], keys) or (None if said[0] == said[1] else ANOTHER_RESULT)
+    return metrics_fault(states[0][3], keys) or (None if states[0] == states[1] else ANOTHER_RESULT)
 
 
 def _faults_in_a_network(name: str) -> list[str]:

@@ -8,7 +8,7 @@ from math import ceil, log10
 from typing import Final, NamedTuple
 
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Carried, Demand, FlowGroup, carried
+from rogue.harness.cell.demand import Demand, FlowGroup, moved_share
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.testbeds.simulator.features import cell_transports
 from rogue.harness.testbeds.simulator.flows import WRITE_BYTES
@@ -100,14 +100,14 @@ def _work(
 ) -> _Work:
     """Return the work of one group; transports with equal properties share the result."""
     shares_bps = _shares_bps(topology, demands)
-    moved = carried(topology, demands[index], traffic_ns)
+    share = moved_share(topology, demands[index], traffic_ns)
     packet_hops = python_seconds = 0.0
     for flow in demands[index].flows:
         links = len(topology.path_shape(flow.source, flow.destination))
-        verb_bytes, share = moving.verb_bytes(flow), moved.share(flow)
+        verb_bytes = moving.verb_bytes(flow)
         share_bps = shares_bps.get(_ends(flow), 0.0) * moving.payload_fraction
         python_seconds += FLOW_SECONDS + WAITING_SECONDS * len(flow.waiting)
-        for size_bytes, count in _transfers(flow, moved, traffic_ns, share_bps):
+        for size_bytes, count in _transfers(flow, traffic_ns, share_bps):
             packet_hops += _packets(moving, size_bytes, verb_bytes) * count * links * share
             python_seconds += count * (TRANSFER_SECONDS + SEGMENT_SECONDS * size_bytes * share / verb_bytes)
     if _are_receivers_shared(demands):
@@ -122,10 +122,12 @@ def _packets(moving: _Moving, size_bytes: int, verb_bytes: int) -> float:
     return verbs * (packets + (ceil(packets / moving.acknowledged_every) if moving.acknowledged_every else 0))
 
 
-def _transfers(flow: Flow, moved: Carried, traffic_ns: int, share_bps: float) -> list[tuple[int, float]]:
+def _transfers(flow: Flow, traffic_ns: int, share_bps: float) -> list[tuple[int, float]]:
     """Return sizes and counts of a flow's transfers; a greedy flow has as many as its share carries."""
-    if flow.arrivals or flow.count is not None:
-        return list(moved.sizes_bytes(flow).items())
+    if flow.arrivals:
+        return list(Counter(flow.arrived_sizes_bytes).items())
+    if flow.count is not None:
+        return [(flow.size_bytes, flow.count)]
     lasting_ns = max(0, min(flow.repeat_until_ns or traffic_ns, traffic_ns) - flow.start_ns)
     interval_ns = flow.interval_ns or flow.size_bytes * 8 * SECOND_NS / share_bps
     return [(flow.size_bytes, lasting_ns / interval_ns)]

@@ -24,10 +24,10 @@ from rogue.harness.testbeds.simulator.network import (
     arrange_faults,
     build_links,
     is_misrouted,
+    never_recorded,
     unsupported_fault,
 )
 from rogue.harness.testbeds.simulator.nics import profile_of
-from rogue.harness.testbeds.simulator.packets import never_recorded
 from rogue.simulator import PROFILES, ControlError, PriorityFlowControl, SimulationError
 from rogue.workloads.topologies import PathShape, Switch, Topology
 from rogue.workloads.traffic import Flow
@@ -257,7 +257,7 @@ def _connection_bytes(carrier: FlowGroup) -> int:
 
 
 def _waits_in_vain(group: Group) -> str | None:
-    """Why some of a group's transfers might never start."""
+    """Return why transfers of a group might never start; None if all can."""
     if group.demand.order.has_cycle:
         return f"transfers of {group.name} wait for each other in a circle (after): let one start for itself"
     arrivals = (arrival for flow in group.flows for arrival in flow.arrivals)

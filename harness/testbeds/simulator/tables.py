@@ -12,8 +12,12 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.testbeds.base import Columns
 from rogue.harness.testbeds.simulator.flows import RunningFlow
-from rogue.harness.testbeds.simulator.network import PICOSECONDS, SimulatedNetwork, control_table
-from rogue.harness.testbeds.simulator.packets import packets_table
+from rogue.harness.testbeds.simulator.network import (
+    PICOSECONDS,
+    SimulatedNetwork,
+    control_table,
+    packets_table,
+)
 from rogue.harness.testbeds.simulator.yardsticks import yardsticks
 from rogue.harness.testbeds.transfer_tables import Transfers, events_table, flows_table, latency_table
 from rogue.workloads.records import ColumnType, EventRow, RttRow, columns_of_rows

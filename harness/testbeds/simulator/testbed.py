@@ -16,9 +16,8 @@ from rogue.harness.testbeds.simulator import support
 from rogue.harness.testbeds.simulator.estimate import estimate_seconds, expected_packet_hops
 from rogue.harness.testbeds.simulator.features import control_facts, feature_facts
 from rogue.harness.testbeds.simulator.flows import RunningFlow
-from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network
+from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network, packet_facts
 from rogue.harness.testbeds.simulator.nics import nic_facts, parameter_mistake, profile_of
-from rogue.harness.testbeds.simulator.packets import packet_facts
 from rogue.harness.testbeds.simulator.support import is_same_for_every_seed
 from rogue.harness.testbeds.simulator.tables import ResentBytes, collect_tables, has_estimator
 from rogue.simulator import ControlError, Simulation, SimulationError, explained

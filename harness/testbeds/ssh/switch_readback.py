@@ -29,7 +29,7 @@ _ADVICE: Final[Mapping[Difference, str]] = {
     "mtu": "raise it on the port",
     "buffer": "set topology.buffer",
 }
-_NEVER_TOLD: Final = ("delays", "alpha of the buffer")
+_NEVER_REPORTED: Final = ("delays", "alpha of the buffer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,4 +171,4 @@ def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, stat
     missing += ["buffer"] if state.buffer_bytes is None else []
     is_stated = "pause_alpha" in stated_pause_points(cell.topology)
     missing += ["pause points"] if cell.network.pausing and not is_stated else []
-    return f"of {switch.name} there is no comparison of {', '.join((*missing, *_NEVER_TOLD))}"
+    return f"of {switch.name} there is no comparison of {', '.join((*missing, *_NEVER_REPORTED))}"

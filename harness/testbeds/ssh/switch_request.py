@@ -102,8 +102,10 @@ def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch)
     if wanted.switch_platform != DECLARED:
         mistake = load_platform(wanted.switch_platform).mistake(wanted)
         if mistake is not None:
+            number, got, expected = mistake
+            fault = f"priority {number}: got {got}, expected {expected}"
             where = "docs/how-to/hardware-switches.md says what each platform takes"
-            raise UsageError(f"{cell.experiment.name}: {switch.name}: {mistake}; {where}.")
+            raise UsageError(f"{cell.experiment.name}: {switch.name}: {fault}; {where}.")
     return wanted
 
 

@@ -7,7 +7,7 @@ from itertools import count
 from typing import ClassVar, Literal
 
 import pytest
-from helpers.plugin_files import RACK, SHOWN, SWIFT, plugin
+from helpers.plugin_files import RACK, SHOWN, SWIFT
 
 from rogue.agent.core.cc import CONGESTION_CONTROLS, Sample, Segments
 from rogue.agent.core.cc.fixed import Fixed, FixedParameters
@@ -107,55 +107,6 @@ def test_a_parameter_that_nobody_explains_is_a_fault() -> None:
     assert control_faults(Parameters) == ["the docstring of Parameters does not explain window_packets"]
 
 
-TO_ITSELF = """
-from typing import Literal
-from rogue.workloads.plugins import register_workload
-from rogue.workloads.traffic import Flow, Workload
-
-class Mirror(Workload):
-    kind: Literal["mirror"] = "mirror"
-    def hosts_min(self): return 1
-    def flows(self, placement, seed):
-        away = Flow("h0", "x9", "write", 1, 0)
-        return (Flow("h0", "h0", "write", 1, 0), away, away)
-    @property
-    def duration_ns(self): return None
-
-register_workload(Mirror)
-"""
-APART = """
-from typing import Literal
-from rogue.workloads.plugins import register_topology
-from rogue.workloads.topologies import Link, Topology
-
-class Apart(Topology):
-    kind: Literal["apart"] = "apart"
-    wide: int
-    def host_names(self): return ("h0", "h1")
-    def switch_names(self): return ("s0",)
-    def links(self): return (Link("h0", "s0", 10**10, 1000),)
-
-register_topology(Apart)
-"""
-
-
-def test_traffic_that_cannot_be_is_a_fault() -> None:
-    (loaded,) = load_plugins([plugin(TO_ITSELF)])
-    faults = contract_faults(loaded)
-    assert "workload mirror: h0 sends to itself" in faults
-    assert "workload mirror: h0->x9 are not hosts of the placement" in faults
-    assert "workload mirror: two flows between the same hosts have one number" in faults
-
-
-def test_a_network_in_pieces_is_a_fault() -> None:
-    (loaded,) = load_plugins([plugin(APART)])
-    assert contract_faults(loaded) == [
-        "topology apart: the key wide has no docstring",
-        "topology apart: h1 has 0 links, expected one",
-        "topology apart: no way leads from h0 to h1",
-    ]
-
-
 @pytest.mark.parametrize("name", [*WORKLOADS])
 def test_every_shipped_workload_keeps_it_or_says_what_it_could_not_take(name: str) -> None:
     assert [fault for fault in traffic_faults("workload", name) if "none of the values" not in fault] == []
@@ -170,10 +121,6 @@ def test_most_can_be_tried() -> None:
     untried = [name for name in WORKLOADS if traffic_faults("workload", name)]
     untried += [name for name in TOPOLOGIES if traffic_faults("topology", name)]
     assert len(untried) <= 6, untried  # half of them read files
-
-
-def test_kinds_without_a_contract_have_no_faults() -> None:
-    assert traffic_faults("measure", "jain") == []
 
 
 def flow(source: str, destination: str, *, number: int = 1) -> Flow:

@@ -114,8 +114,11 @@ def test_a_problem_names_its_place(variables: dict[str, object], told: str | Non
     assert found == ([] if told is None else [told])
 
 
-PAGE_FILE = Path(__file__).parents[4] / "docs/how-to/hardware-switches.md"
-PAGE = PAGE_FILE.read_text().partition("## A platform of your own")[2]
+PAGE = (
+    (Path(__file__).parents[4] / "docs/how-to/hardware-switches.md")
+    .read_text()
+    .partition("## A platform of your own")[2]
+)
 FILES = {"configuration.j2": "jinja", "platform.yaml": "yaml", "numbers.textfsm": "textfsm"}
 SWITCH = """\
     hardware_switches:

@@ -20,7 +20,6 @@ from rogue.harness.testbeds.ends.roles import (
     is_limited,
     limited_flows,
     limiter_classes,
-    limiters_of,
     pacing_facts,
     plan_roles,
     short_of,
@@ -76,12 +75,6 @@ def test_where_all_is_held_back_by_software_flows_may_share(tmp_path: Path) -> N
     assert limiter_classes(unreliable, 2) == [LimiterClass(1), LimiterClass(2), LimiterClass(1)]
 
 
-def test_the_experiment_may_allow_fewer(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, FAST, *many(3), "probe=null", "topology.nic_limiters=2")
-    assert limiters_of(cell.topology) == 2
-    assert {flow.limiter for flow in plan_roles(cell)} == {LimiterClass(1, (1, 2))}
-
-
 @pytest.mark.parametrize(("limiter", "turns"), [("htb", [1, 2]), ("dcb", [1, 2]), ("software", [])])
 def test_an_agent_is_told_of_turns_where_something_can_be_lent(
     tmp_path: Path, limiter: str, turns: list[int]
@@ -93,14 +86,7 @@ def test_an_agent_is_told_of_turns_where_something_can_be_lent(
     assert prepare_request((flow, "responder"), "10.9.0.1", limiter, cell.timing, 1).turns == []
 
 
-def group(name: str, source: str, more: str) -> str:
-    flow = f"{{source: {source}, destination: h2}}"
-    return f"{{name: {name}, workload: {{kind: pairs, flows: [{flow}], run_for: 1s}}, {more}}}"
-
-
-OWN = group("own", "h0", "parameters: {alpha_packets: 1}")
 DRAINS = "{kind: many_pairs, hosts: 3, size: 100KB, load: 0.9, arrive_for: 2ms, drain_for: 10us}"
-OTHER = group("other", "h1", "transport: rogue-uc, parameters: {segment: 16KiB, completions: polling}")
 
 
 def planned(tmp_path: Path, *settings: str, index: int = 0) -> list[NodeFlow]:
@@ -133,46 +119,12 @@ def test_only_what_has_a_congestion_control_of_ours_has_a_limiter(tmp_path: Path
     assert not is_limited(group_in(cell, "dctcp"), 10**10)
 
 
-def test_a_control_that_is_chosen_has_a_limiter_too(tmp_path: Path) -> None:
-    chosen = "transports=[{name: roce, cc: vegas, estimator: literal}]"
-    assert [flow.limiter.priority for flow in planned(tmp_path, chosen)] == [1, 1, 0]
-
-
-def test_flows_that_leave_one_host_have_limiters_of_their_own(tmp_path: Path) -> None:
-    many = "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 900ms}"
-    flows = [flow for flow in planned(tmp_path, many, "probe=null") if flow.flow.source == "h0"]
-    assert sorted(flow.limiter.priority for flow in flows) == [1, 2]
-
-
 def test_ends_tell_arrivals_of_an_operation_in_which_nothing_waits(tmp_path: Path) -> None:
     exchange = "workload={kind: collective, operation: all_to_all, hosts: 3, size: 1MB}"
     assert {flow.tells for flow in planned(tmp_path, exchange, "probe=null")} == {("arrival",)}
     over_uc = ("transports=[rogue-uc]", "probe=null")
     assert {flow.tells for flow in planned(tmp_path, exchange, *over_uc)} == {()}
     assert {flow.tells for flow in planned(tmp_path, "probe=null")} == {()}
-
-
-def test_parameters_reach_the_agent_by_its_own_names(tmp_path: Path) -> None:
-    chosen = "transports=[{name: rogue, base_rtt_floor: 10ms, segment: 16KiB}]"
-    assert planned(tmp_path, chosen)[0].carrier.settings.overrides == {
-        "base_rtt_floor_ns": 10_000_000,
-        "segment_bytes": 16_384,
-    }
-
-
-def test_a_groups_own_parameters_reach_its_roles(tmp_path: Path) -> None:
-    """Beside the cell's, if it has the cell's transport; instead of them, if it has its own."""
-    first, second = planned(
-        tmp_path,
-        "workload=null",
-        f"traffic=[{OWN}, {OTHER}]",
-        "transports=[{name: rogue, base_rtt_floor: 10ms}]",
-        "probe=null",
-    )
-    assert first.carrier.settings.overrides == {"base_rtt_floor_ns": 10_000_000, "alpha_packets": 1}
-    assert second.carrier.settings.overrides == {"segment_bytes": 16_384}
-    completions = [flow.carrier.settings.options.completions for flow in (first, second)]
-    assert completions == ["event", "polling"]
 
 
 def test_a_flow_that_starts_long_after_the_others_ends_with_them(tmp_path: Path) -> None:
@@ -191,15 +143,6 @@ def test_traffic_that_drains_ends_when_it_says_beside_traffic_that_is_waited_for
 def test_a_flow_that_would_start_after_the_end_has_no_time(tmp_path: Path) -> None:
     flows = plan_roles(cell_of(tmp_path, "probe=null", "workload.repeat_for=1ns"))
     assert {flow.run_ns for flow in flows} == {1}
-
-
-def test_how_long_they_run(tmp_path: Path) -> None:
-    """Finite flows until the time limit, the probe as long as the traffic should last."""
-    first, *_, probe = planned(tmp_path, "time_limit=5s")
-    assert 0 < first.flow.start_ns < 1_000_000
-    assert first.run_ns == 5 * 10**9 - first.flow.start_ns
-    traffic_ns = 2e6 * 8 / (1e8 * 1024 / 1106) * 1e9
-    assert abs(probe.run_ns + probe.flow.start_ns - traffic_ns) < 2
 
 
 RING = "workload={kind: collective, hosts: 3, size: 3KB, compute: 7us}"

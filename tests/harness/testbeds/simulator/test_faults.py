@@ -7,37 +7,10 @@ from helpers.experiments import cell_of
 
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.simulator import SimulatorTestbed
-from rogue.harness.testbeds.simulator.network import link_loss, unsupported_fault
-from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Loss
+from rogue.harness.testbeds.simulator.network import unsupported_fault
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
 LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
-
-
-@pytest.mark.parametrize(
-    ("keys", "expected"),
-    [
-        ("one_in: 0", None),
-        ("one_in: 0, model: identification", None),
-        ("probability: 0.01", IndependentLoss(0.01)),
-        ("one_in: 4096, from: 1ms, until: 2ms", IndependentLoss(1 / 4096, from_ns=10**6, until_ns=2 * 10**6)),
-        ("one_in: 65536, model: identification", IpIdLoss(0xFFFF)),
-        ("one_in: 4096, model: identification, from: 1us", IpIdLoss(0x0FFF, from_ns=1_000)),
-        (
-            "one_in: 5, model: burst, burst_packets: 4, until: 1ms",
-            BurstLoss(to_bad_probability=0.0625, to_good_probability=0.25, until_ns=10**6),
-        ),
-    ],
-)
-def test_only_the_link_that_is_meant_loses(tmp_path: Path, keys: str, expected: Loss | None) -> None:
-    cell = cell_of(tmp_path, LOSS % keys)
-    assert unsupported_fault(cell) is None
-    assert [link_loss(cell.network.losses.get(link, ())) for link in cell.network.links] == [
-        None,
-        expected,
-        None,
-        None,
-    ]
 
 
 RING = "topology={kind: ring, rate: 1Gbps}"

@@ -14,7 +14,6 @@ from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.network import build_network
-from rogue.harness.testbeds.simulator.nics import parameter_mistake
 from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.simulator.support import unsupported
 from rogue.simulator import RELIABILITIES, Simulation
@@ -42,23 +41,6 @@ def test_noise_is_added_to_the_samples(tmp_path: Path) -> None:
     assert len(noisy) > 50
     assert 20_000 < noisy.mean() - exact.mean() < 30_000
     assert noisy.max() <= 50_000 + exact.max()
-
-
-def test_each_flow_has_noise_of_its_own(tmp_path: Path) -> None:
-    result = run(tmp_path, "workload.repeat_for=10ms", "transports=[{name: rogue, rtt_noise: 50us}]")
-    flow_ids, errors = np.asarray(result.tables["rtt"]["flow_id"]), errors_ns(result)
-    first, second = (errors[flow_ids == flow_id][:12] for flow_id in ("main/h0->h3", "main/h1->h3"))
-    assert np.abs(first - second).max() > 1_000
-
-
-def test_a_flow_is_done_when_all_its_transfers_are(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path)
-    network = build_network(cell)
-    assert [flow.is_done for flow in network.flows] == [False, False]
-    network.simulation.run_until(100_000)
-    assert [flow.is_done for flow in network.flows] == [False, False]
-    network.simulation.run_until(50_000_000)
-    assert [flow.is_done for flow in network.flows] == [True, True]
 
 
 def test_arrivals_do_not_wait_for_each_other(tmp_path: Path) -> None:
@@ -131,14 +113,6 @@ probe: {kind: write0, interval: 100us}
 transports: [dctcp, cubic, reno, iwarp]
 measure: [{kind: throughput, interval: 1ms}, latency, queues]
 """
-BESIDE = """\
-name: beside
-topology: {kind: star, hosts: 6, rate: 10Gbps, buffer: 9MB}
-traffic:
-  - {name: rdma, workload: {kind: incast, senders: 2, size: 1MB}}
-  - {name: streams, workload: {kind: incast, senders: 2, size: 1MB}, transport: dctcp, priority: 3}
-transports: [rogue]
-"""
 
 
 def run_tcp(tmp_path: Path, text: str = INCAST, index: int = 0, *settings: str) -> CellResult:
@@ -173,38 +147,6 @@ def test_an_incast_over_tcp_fills_the_port(tmp_path: Path, index: int) -> None:
     all_of_it_ns = 4 * 2_000_000 * 8 / 10 / float(stream.payload_fraction)
     assert all_of_it_ns < max(flows["end_ns"]) < 1.5 * all_of_it_ns
     assert "has no read: write" in str(result.facts["replaced_verbs"])
-
-
-def test_transfers_over_tcp_repeat(tmp_path: Path) -> None:
-    flows = run_tcp(tmp_path, INCAST, 0, "workload.repeat_for=20ms").tables["flows"]
-    assert len(flows["status"]) > 8
-    assert set(flows["retransmitted_bytes"]) == {0} | (
-        {None} if None in flows["retransmitted_bytes"] else set()
-    )
-
-
-def test_rdma_and_tcp_share_a_network(tmp_path: Path) -> None:
-    result = run_tcp(tmp_path, BESIDE)
-    flows = result.tables["flows"]
-    services = dict(zip(flows["group"], flows["service"], strict=True))
-    assert services == {"rdma": "rc", "streams": "tcp"}
-    assert set(flows["status"]) == {"ok"}
-
-
-@pytest.mark.parametrize(
-    ("transport", "key", "expected"),
-    [
-        ("{name: dctcp, g: 2}", "g", "g from 1e-09 to 1, got 2"),
-        ("{name: reno, delayed_ack: 300ms}", "delayed_ack", "delayed_ack_ns below rto_min_ns"),
-    ],
-)
-def test_parameters_of_a_tcp_that_contradict_each_other(
-    tmp_path: Path, transport: str, key: str, expected: str
-) -> None:
-    mistake = parameter_mistake(cell_of(tmp_path, f"transports=[{transport}]", text=INCAST))
-    assert mistake is not None
-    assert mistake.key == key
-    assert expected in mistake.expected
 
 
 PAIRS = "workload={{kind: many_pairs, hosts: 3, load: 0.9, arrive_for: 20ms, small_every: 2, loop: {loop}}}"
@@ -342,11 +284,6 @@ def test_what_a_lost_connection_cannot_carry_holds_up_nobody() -> None:
     order = joined(flows, first, lost, last)
     end(order, flows[0], 1, 5)
     assert last.released == [(0, 5)]
-
-
-def test_where_nothing_waits_nobody_listens() -> None:
-    order = joined([flow("b", ())], Agent())
-    assert order.listeners(flow("b", ())) == (None, None)
 
 
 @pytest.mark.parametrize("transport", ["rogue", "roce", "dctcp"])

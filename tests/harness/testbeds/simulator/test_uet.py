@@ -6,14 +6,11 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.harness.cell.marking import MarkingCurve
-from rogue.harness.testbeds.kernel.testbed import unsupported as unsupported_by_kernel
 from rogue.harness.testbeds.simulator.features import feature_facts, unsupported_feature
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.nics import nic_facts, nic_settings, parameter_mistake
 from rogue.harness.testbeds.simulator.testbed import SimulatorTestbed
-from rogue.harness.testbeds.ssh.support import may_carry
 from rogue.simulator import CONTROL_PRIORITY, Spraying
-from rogue.workloads.transports import parse_transport
 
 HTSIM = (
     "topology={kind: fat_tree, k: 4, rate: 100Gbps, delay: 1us, delay_spread: 0s, mtu: 4096, framing: uec, "
@@ -56,29 +53,9 @@ def test_switches_mark_between_a_fifth_and_four_fifths_of_the_round_trip(tmp_pat
     assert other.network.curves == {0: MarkingCurve(37_350, 145_250, 1.0)}
 
 
-def test_with_credits_of_receivers_it_is_another_kind_with_the_same_numbers(tmp_path: Path) -> None:
-    plain, asked = (cell_of(tmp_path, *HTSIM, f"transports=[{name}]") for name in ("uet", "uet+rccc"))
-    reliability = nic_settings(asked, asked.groups[0]).reliability
-    alone = nic_settings(plain, plain.groups[0]).reliability
-    assert reliability is not None and alone is not None
-    assert (reliability.name, reliability.acknowledgement_priority) == ("uet-rccc", CONTROL_PRIORITY)
-    assert reliability.parameters == alone.parameters
-
-
 def test_with_credits_switches_mark_nothing_in_front_of_hosts(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, *HTSIM, "transports=[uet+rccc]")
     assert cell.network.curves == {0: MarkingCurve(9 * 4160, 35 * 4160, 1.0, spares_hosts=True)}
-
-
-def test_receivers_alone_and_their_numbers(tmp_path: Path) -> None:
-    stated = (
-        "transports=[{name: uet+rccc, nscc: 0, credit_packets: 8, credit_rate: 0.9, load_balancing: reps}]"
-    )
-    cell = cell_of(tmp_path, *HTSIM, stated)
-    reliability = nic_settings(cell, cell.groups[0]).reliability
-    assert reliability is not None
-    told = {"nscc": 0, "credit_packets": 8, "credit_rate": 0.9, "load_balancing": 2}
-    assert told.items() <= reliability.parameters.items()
 
 
 @pytest.mark.parametrize(("word", "number"), [("oblivious", 0), ("bitmap", 1), ("reps", 2), ("mixed", 3)])
@@ -156,22 +133,3 @@ def test_thresholds_that_another_transport_of_the_file_has_may_stand(tmp_path: P
         assert SimulatorTestbed().unsupported(cell) is None
         results.append(SimulatorTestbed().run(cell, lambda _fraction: None).facts["completions_digest"])
     assert results[0] == results[1]
-
-
-def test_no_other_testbed_has_it(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "topology={kind: star, hosts: 4, rate: 100Mbps}", UET)
-    assert str(unsupported_by_kernel(cell)).startswith("the kernel testbed has no uet; it has rogue")
-    assert not may_carry(parse_transport("uet"))
-
-
-@pytest.mark.parametrize(
-    ("key", "words"),
-    [
-        ("trim_above: 20KB", "topology.trim_above is for the simulator, no switch of ours"),
-        ("trim: coin", "topology.trim is for the simulator, no switch of ours"),
-        ("thresholds: rate", "topology.thresholds is for the simulator, switches of ours mark"),
-    ],
-)
-def test_no_other_testbed_trims(tmp_path: Path, key: str, words: str) -> None:
-    cell = cell_of(tmp_path, f"topology={{kind: star, hosts: 4, rate: 100Mbps, {key}}}")
-    assert words in str(unsupported_by_kernel(cell))

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
 from helpers.fake_agents import DOOL, FakeAgent, fake_inventory, gone, prepared
 from helpers.fake_switch import hardware, wanted
 
@@ -132,53 +131,11 @@ def test_a_cell_that_never_starts_keeps_the_logs(run: Run, agents: dict[str, Fak
     assert "capabilities.json" in result.raw
 
 
-def test_an_oracle_is_a_mistake_of_the_file(tmp_path: Path) -> None:
-    bed = SshTestbed("virtual", tmp_path)
-    mistake = bed.parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, estimator: nic_tx_stamp}]"))
-    assert mistake is not None
-    assert mistake.key == "estimator"
-    assert bed.parameter_mistake(cell_of(tmp_path, "transports=[{name: rogue, estimator: literal}]")) is None
-
-
-def test_the_agent_on_a_node_does_not_take_every_parameter(tmp_path: Path) -> None:
-    bed = SshTestbed("virtual", tmp_path)
-    for transport, key in (
-        ("{name: rogue, alpha: 1}", "alpha"),
-        ("{name: rogue, completions: sometimes}", "completions"),
-        ("{name: roce+pfc, segments: 1MB}", "segments"),
-        ("{name: rogue, alpha_packets: 1, completions: polling}", None),
-        ("{name: roce+pfc, segment: 1MB}", None),
-    ):
-        mistake = bed.parameter_mistake(cell_of(tmp_path, f"transports=[{transport}]"))
-        assert (mistake and mistake.key) == key
-
-
-def test_a_groups_own_parameter_may_be_the_mistake(tmp_path: Path) -> None:
-    bed = SshTestbed("virtual", tmp_path)
-    for parameters, key in (
-        ("{alpha: 1}", "alpha"),
-        ("{completions: sometimes}", "completions"),
-        ("{estimator: nic_tx_stamp}", "estimator"),
-    ):
-        workload = "workload: {kind: incast, senders: 2, size: 1MB}"
-        traffic = f"traffic=[{{name: own, {workload}, parameters: {parameters}}}]"
-        mistake = bed.parameter_mistake(cell_of(tmp_path, "workload=null", traffic))
-        assert mistake is not None
-        assert (mistake.key, mistake.group) == (key, "own")
-
-
 def test_what_the_doctor_refuses_is_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused, warned = (Finding("h0", "MTU of eth1", "1", "2", "do", refuses) for refuses in (True, False))
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: fake_inventory())
     monkeypatch.setattr(testbed, "examine", lambda *_: [refused, warned])
     assert SshTestbed("virtual", tmp_path).obstacles() == [str(refused)]
-
-
-def test_one_cell_at_a_time_and_as_long_as_its_traffic(tmp_path: Path) -> None:
-    bed = SshTestbed("virtual", tmp_path)
-    cell = cell_of(tmp_path, "workload.repeat_for=30s")
-    assert (bed.name, bed.jobs_max) == ("virtual", 1)
-    assert bed.estimate_seconds(cell) == testbed.SETUP_SECONDS + 30
 
 
 def test_memories_that_differ_are_no_result(run: Run, agents: dict[str, FakeAgent]) -> None:
