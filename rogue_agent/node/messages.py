@@ -1,9 +1,8 @@
-"""The messages of the conversation and what each of their fields takes.
+"""The messages between harness and agent, and what each of their fields takes.
 
-A request names the `role` it is for; each role is one data process of the agent. Requests for one role
-have their replies in order, each the one that REPLIES names beside it, or `error`.
-
-Instants are those of the node's monotonic clock, which `clock` tells; `after the start` is said where not.
+A request names the `role` it is for; each role is one data process of the agent. Requests for one role get
+their replies in order: the type that REPLIES gives, or `error`. Instants are those of the node's monotonic
+clock, which `clock` returns, unless a field counts from the start.
 """
 
 from dataclasses import dataclass, field
@@ -99,17 +98,15 @@ class Clock(Message):
 class Prepare(RoleRequest):
     """Start a data process for one end of one flow, up to what a peer connects to.
 
-    end: the requester follows the schedule; the responder serves it. fill_seed: what the memory is filled
-    with before; null leaves it zero. line_rate_bps: what the transport's constants are chosen for; null takes
-    the port's own rate. mtu_bytes: null takes the largest that both ports do. priority: service level.
-    dscp: of every packet; null for the priority's class selector, by which limiters of Linux tell packets
-    apart. limiter_burst_bytes: the most that the limiter lets leave at once; null for what suits hosts whose
-    timers are late. interface: what TCP sends and receives through, where several hosts are one kernel; null
-    leaves it to the routes. secret_seed: what nonces, keys and packet numbers are drawn from where nobody can
-    listen; null for the system's own randomness. turns: priorities whose limiters the requesters at this
-    address share by turns, which the agent keeps; the end begins with `priority`, and moves. tells: what of
-    its transfers is told to others; the requester knows starts and ends, the responder arrivals.
-    first_sample_ns: length of the first interval of samples; null for a whole one.
+    end: the requester follows the schedule, the responder serves it. fill_seed: pseudo-random content of the
+    memory; null for zeros. line_rate_bps: selects the transport's constants; null for the port's rate.
+    mtu_bytes: null for the largest of both ports. priority: service level. dscp: of every packet; null for
+    the priority's class selector, which limiters of Linux match. limiter_burst_bytes: burst of the limiter;
+    null for one that suits hosts with late timers. interface: the one that TCP uses, for hosts that share
+    a kernel. secret_seed: of nonces, keys and packet numbers, on a kernel without other users; null for the
+    system's randomness. turns: priorities whose limiters the requesters at this address share; the end begins
+    with `priority`. tells: events of transfers sent to other roles: the requester sends starts and ends, the
+    responder arrivals. first_sample_ns: length of the first interval of samples; null for a whole one.
     """
 
     wire_type: ClassVar[str] = "prepare"
@@ -144,10 +141,9 @@ class Prepare(RoleRequest):
 
 @dataclass(frozen=True)
 class Prepared(RoleReply):
-    """What the peer needs to connect, and what the driver found and will use: recorded with every result.
+    """What the peer needs to connect, and what the driver found and will use; part of every result.
 
-    Whatever the service has no use for is null. `limiter_step_bps` is what rates are rounded up to, 0 for
-    exact. `processors`: to which the role was bound, if to any.
+    Null where the service has no such thing. `limiter_step_bps`: rates are rounded up to it, 0 for exact.
     """
 
     wire_type: ClassVar[str] = "prepared"
@@ -192,11 +188,10 @@ class Connect(RoleRequest):
 
 @dataclass(frozen=True)
 class Load(RoleRequest):
-    """Give a requester its schedule: equal transfers, back to back or one each interval.
+    """Give a requester a schedule of equal transfers, one after the other or one each interval.
 
-    repeat_for_ns: no transfer starts later than this after the start. interval_ns: transfers start at this
-    distance whether or not others still run; with size 0 that is a latency probe. verb_bytes: the application
-    has verbs of its own size.
+    repeat_for_ns: the last start after the first. interval_ns: distance of starts, whether or not others
+    still run; with size 0 that is a latency probe. verb_bytes: size of the application's own verbs.
     """
 
     wire_type: ClassVar[str] = "load"
@@ -217,10 +212,10 @@ class Arrivals(RoleRequest):
 
 @dataclass(frozen=True)
 class After(RoleRequest):
-    """Have transfers of a requester's arrivals wait for a moment of transfers that another role tells of.
+    """Make transfers of a requester's arrivals wait for events of another role's transfers.
 
-    known_by: a role of this node, perhaps the same. waits: number of a transfer and of the other one, each
-    from 0, and the pause in ns that follows.
+    known_by: a role of this node that sends the events. waits: number of the waiting transfer and of the
+    other one, each from 0, and a pause in ns after the event.
     """
 
     wire_type: ClassVar[str] = "after"
@@ -231,10 +226,7 @@ class After(RoleRequest):
 
 @dataclass(frozen=True)
 class Start(RoleRequest):
-    """Start at this instant; `run_ns` later what still runs is cut off.
-
-    A responder's counters and intervals begin then, too.
-    """
+    """Start at this instant, also a responder's counters; what still runs after `run_ns` is cut off."""
 
     wire_type: ClassVar[str] = "start"
     start_ns: int = field(metadata=_takes(_NS))
@@ -250,9 +242,9 @@ class Heartbeat(RoleRequest):
 
 @dataclass(frozen=True)
 class Result(RoleRequest):
-    """Ask for the results of the flow; a requester replies once it has finished.
+    """Request the results; a requester replies once it has finished.
 
-    checksum_bytes: how much of the memory is summed up, from its start; null for all of it.
+    checksum_bytes: how much of the memory to checksum; null for all of it.
     """
 
     wire_type: ClassVar[str] = "result"
@@ -276,9 +268,9 @@ class Stop(Message):
 
 @dataclass(frozen=True)
 class Capabilities(Message):
-    """What this node is and has: `ports` one by one GID, `limiters` such as htb:eth1.
+    """Ports of this node, one by GID, its limiters such as htb:eth1, and its software.
 
-    directory: where this conversation's files and logs are, each named after its role.
+    directory: where the files and logs of this conversation are.
     """
 
     wire_type: ClassVar[str] = "capabilities"
@@ -339,10 +331,10 @@ class Alive(RoleReply):
 
 @dataclass(frozen=True)
 class Results(RoleReply):
-    """What became of a role's flow; a responder has status `idle`.
+    """Outcome of a role's flow; a responder has status `idle`.
 
-    moved_bytes: payload whose arrival this end knows of. `spent`: where the time went, in nanoseconds.
-    `files`: tables on the node, comma-separated under a line of column names, and logs.
+    moved_bytes: payload known to have arrived. `spent`: times in nanoseconds. `files`: tables and logs on the
+    node.
     """
 
     wire_type: ClassVar[str] = "results"
@@ -379,10 +371,9 @@ class Stopped(Message):
 
 @dataclass(frozen=True)
 class Error(Message):
-    """A request could not be carried out; without a role it concerns the conversation, which then ends.
+    """A request failed; an error without a role ends the conversation.
 
-    to: the type of the request that this is the reply to, null if it is said unasked. is_gone: the role's
-    data process is no more.
+    to: type of the request that this replies to, null for none. is_gone: the role's data process has ended.
     """
 
     wire_type: ClassVar[str] = "error"
