@@ -145,7 +145,7 @@ def test_other_values_are_about_no_batch(imm: int) -> None:
 
 @pytest.mark.parametrize("imm", [0, APPLICATION_MAX, 0xF000_0000])
 def test_other_values_are_no_rate(imm: int) -> None:
-    with pytest.raises(PeerError, match="no rate"):
+    with pytest.raises(PeerError, match="expected a rate"):
         rate_of(imm)
 
 

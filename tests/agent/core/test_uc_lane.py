@@ -233,7 +233,7 @@ def test_what_is_no_acknowledgement_is_the_peers_mistake(imm: int | None) -> Non
 
 def test_a_reliable_connection_expects_no_acknowledgement() -> None:
     connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, 1)
-    with pytest.raises(PeerError, match="acknowledges nothing"):
+    with pytest.raises(PeerError, match="expected the acknowledgement of a batch"):
         connection.on_receives(NOW, [(0, SUCCESS, NicNs(0), 0, batch_immediate(0))])
 
 
