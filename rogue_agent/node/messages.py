@@ -55,7 +55,7 @@ def _takes(rule: Rule) -> dict[str, Rule]:
 
 @dataclass(frozen=True)
 class Message:
-    """One line of the conversation; its type stands in front of its fields."""
+    """One line of the conversation, which starts with its type."""
 
     wire_type: ClassVar[str]
 
@@ -70,7 +70,7 @@ class RoleRequest(Message):
 
 @dataclass(frozen=True)
 class RoleReply(Message):
-    """What a data process says in return."""
+    """A reply of a data process."""
 
     role: str = field(metadata=_takes(_ROLE))
 
@@ -79,7 +79,7 @@ class RoleReply(Message):
 class Hello(Message):
     """Open the conversation; the versions of the protocol must agree.
 
-    silence_limit_ms: the agent ends itself when it has heard nothing for so long; null for never.
+    silence_limit_ms: time without a message after which the agent ends; null for no limit.
     """
 
     wire_type: ClassVar[str] = "hello"
@@ -141,7 +141,7 @@ class Prepare(RoleRequest):
 
 @dataclass(frozen=True)
 class Prepared(RoleReply):
-    """What the peer needs to connect, and what the driver found and will use; part of every result.
+    """Facts for the peer, and what the driver found and will use; part of every result.
 
     Null where the service has no such thing. `limiter_step_bps`: rates are rounded up to it, 0 for exact.
     """
@@ -180,7 +180,7 @@ class Prepared(RoleReply):
 
 @dataclass(frozen=True)
 class Connect(RoleRequest):
-    """Connect to the other end, which has introduced itself; the responder connects first."""
+    """Connect to the other end, from its introduction; the responder connects first."""
 
     wire_type: ClassVar[str] = "connect"
     peer: Prepared = field(metadata=_takes(nested(Prepared)))
@@ -235,7 +235,7 @@ class Start(RoleRequest):
 
 @dataclass(frozen=True)
 class Heartbeat(RoleRequest):
-    """Ask how a role is doing; there is a reply at any time."""
+    """Request the state of a role; the reply comes at any time."""
 
     wire_type: ClassVar[str] = "heartbeat"
 
@@ -304,7 +304,7 @@ class Connected(RoleReply):
 
 @dataclass(frozen=True)
 class Loaded(RoleReply):
-    """The schedule is understood; `transfers` in it, null for as many as time allows."""
+    """The schedule is accepted; `transfers` is their number, null for no limit."""
 
     wire_type: ClassVar[str] = "loaded"
     transfers: int | None = field(metadata=_takes(optional(_COUNT)))
@@ -312,14 +312,14 @@ class Loaded(RoleReply):
 
 @dataclass(frozen=True)
 class Started(RoleReply):
-    """The instant is noted."""
+    """The start is scheduled."""
 
     wire_type: ClassVar[str] = "started"
 
 
 @dataclass(frozen=True)
 class Alive(RoleReply):
-    """How far a role has come; `error` in state failed."""
+    """Progress of a role; `error` in state failed."""
 
     wire_type: ClassVar[str] = "alive"
     state: str = field(metadata=_takes(_NAME))
@@ -357,7 +357,7 @@ class Results(RoleReply):
 
 @dataclass(frozen=True)
 class RoleEnded(RoleReply):
-    """The data process is gone."""
+    """The data process has ended."""
 
     wire_type: ClassVar[str] = "role_ended"
 

@@ -93,7 +93,9 @@ def test_a_limiter_that_is_lent_goes_from_priority_to_priority(
 def test_what_software_holds_back_is_lent_to_nobody(table: Table, poller: Poller) -> None:
     limiter = LIMITERS["software"](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     assert "software" not in SLOTS
-    with pytest.raises(LimiterError, match="software: no such limiter is lent, asked for that of priority 5"):
+    with pytest.raises(
+        LimiterError, match="software: got priority 5, but limiters of this kind cannot be lent"
+    ):
         limiter.use(5)
 
 

@@ -251,7 +251,7 @@ class Flow:
         self.told.append(order.effective_bps)
 
     def tell(self, rate_bps: int) -> int | None:
-        overtaken = self.writer.tell(Order(HostNs(5), rate_bps, rate_bps))
+        overtaken = self.writer.queue(Order(HostNs(5), rate_bps, rate_bps))
         return None if overtaken is None else overtaken.effective_bps
 
     def until_begun(self) -> None:

@@ -43,8 +43,8 @@ def test_commands_are_carried_out_in_order_by_one_process(
 ) -> None:
     lines: list[str] = []
     program = BatchProgram(["tc"], poller, lambda _now, line: lines.append(line))
-    program.tell("one", "show two")
-    program.tell("three")
+    program.send("one", "show two")
+    program.send("three")
     while not lines:
         poller.turn(None)
     program.close()
@@ -54,7 +54,7 @@ def test_commands_are_carried_out_in_order_by_one_process(
 
 def test_a_command_that_fails_is_raised_in_its_words(poller: Poller, told: Callable[[], list[str]]) -> None:
     program = BatchProgram(["tc"], poller, lambda _now, _line: None)
-    program.tell("bad")
+    program.send("bad")
     with pytest.raises(LimiterError, match="tc: Error: invalid"):
         while True:
             poller.turn(None)
@@ -74,7 +74,7 @@ def test_a_program_that_has_ended_is_named(poller: Poller) -> None:
             poller.turn(None)
     program._process.wait()
     with pytest.raises(LimiterError, match="true has ended"):
-        program.tell("one")
+        program.send("one")
     program.close()
 
 
@@ -85,7 +85,7 @@ def test_a_program_holds_what_it_is_given_until_its_last_command(
     there, here = os.pipe()
     program = BatchProgram(["tc"], poller, lambda _now, _line: None, [here])
     os.close(here)
-    program.tell("one")
+    program.send("one")
     assert select.select([there], (), (), 0)[0] == [], "it is open"
     program.close("two")
     assert os.read(there, 1) == b"", "it is closed"
