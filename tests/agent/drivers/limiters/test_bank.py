@@ -142,7 +142,7 @@ def test_a_call_that_fails_is_made_again_by_the_next(place: Path, card: CardFile
 
     taker = Bank(place, card.tell)
     taker.take(1)
-    taker._tell = tell
+    taker._set_rates = tell
     with pytest.raises(LimiterError, match="busy"):
         taker.set_rate(1, 100_000)
     taker.set_rate(1, 100_000)
@@ -158,7 +158,7 @@ def test_a_teller_killed_before_it_took_note_leaves_no_rate(place: Path, card: C
 
     gone = Bank(place, card.tell)
     gone.take(2)
-    gone._tell = tell
+    gone._set_rates = tell
     with pytest.raises(KeyboardInterrupt):
         gone.set_rate(2, 700_000)
     gone.close()
