@@ -5,6 +5,7 @@ their replies in order: the type that REPLIES gives, or `error`. Instants are th
 clock, which `clock` returns, unless a field counts from the start.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -55,9 +56,13 @@ def _takes(rule: Rule) -> dict[str, Rule]:
 
 @dataclass(frozen=True)
 class Message:
-    """One line of the conversation, which starts with its type."""
+    """One line of the conversation, which starts with its type: the name of the class in snake case."""
 
     wire_type: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        """Set the type."""
+        cls.wire_type = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,6 @@ class Hello(Message):
     silence_limit_ms: time without a message after which the agent ends; null for no limit.
     """
 
-    wire_type: ClassVar[str] = "hello"
     protocol: int = field(metadata=_takes(integer(1, 1_000)))
     silence_limit_ms: int | None = field(default=None, metadata=_takes(optional(integer(1, 24 * _HOUR_MS))))
 
@@ -90,8 +94,6 @@ class Hello(Message):
 @dataclass(frozen=True)
 class Clock(Message):
     """Ask for the node's monotonic clock."""
-
-    wire_type: ClassVar[str] = "clock"
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,6 @@ class Prepare(RoleRequest):
     responder arrivals. first_sample_ns: length of the first interval of samples; null for a whole one.
     """
 
-    wire_type: ClassVar[str] = "prepare"
     end: Literal["requester", "responder"] = field(metadata=_takes(matching("requester|responder", 9)))
     address: str = field(metadata=_takes(_ADDRESS))
     transport: str = field(metadata=_takes(_NAME))
@@ -146,7 +147,6 @@ class Prepared(RoleReply):
     Null where the service has no such thing. `limiter_step_bps`: rates are rounded up to it, 0 for exact.
     """
 
-    wire_type: ClassVar[str] = "prepared"
     service: Literal["rc", "uc", "tcp"] = field(metadata=_takes(matching("rc|uc|tcp", 3)))
     address: str = field(metadata=_takes(_ADDRESS))
     line_rate_bps: int = field(metadata=_takes(integer(0, 10**15)))
@@ -182,7 +182,6 @@ class Prepared(RoleReply):
 class Connect(RoleRequest):
     """Connect to the other end, from its introduction; the responder connects first."""
 
-    wire_type: ClassVar[str] = "connect"
     peer: Prepared = field(metadata=_takes(nested(Prepared)))
 
 
@@ -194,7 +193,6 @@ class Load(RoleRequest):
     still run; with size 0 that is a latency probe. verb_bytes: size of the application's own verbs.
     """
 
-    wire_type: ClassVar[str] = "load"
     size_bytes: int = field(metadata=_takes(_BYTES))
     count: int | None = field(default=1, metadata=_takes(optional(integer(1, 1 << 40))))
     repeat_for_ns: int | None = field(default=None, metadata=_takes(_NS_OR_NONE))
@@ -206,7 +204,6 @@ class Load(RoleRequest):
 class Arrivals(RoleRequest):
     """Append transfers to a requester's schedule: pairs of an instant after the start, in ns, and a size."""
 
-    wire_type: ClassVar[str] = "arrivals"
     arrivals: list[list[int]] = field(metadata=_takes(many(many(_BYTES, 2, 2), ARRIVALS_MAX)))
 
 
@@ -218,7 +215,6 @@ class After(RoleRequest):
     other one, each from 0, and a pause in ns after the event.
     """
 
-    wire_type: ClassVar[str] = "after"
     known_by: str = field(metadata=_takes(_ROLE))
     moment: Literal["start", "arrival", "end"] = field(metadata=_takes(_MOMENT))
     waits: list[list[int]] = field(metadata=_takes(many(many(_BYTES, 3, 3), WAITS_MAX)))
@@ -228,7 +224,6 @@ class After(RoleRequest):
 class Start(RoleRequest):
     """Start at this instant, also a responder's counters; what still runs after `run_ns` is cut off."""
 
-    wire_type: ClassVar[str] = "start"
     start_ns: int = field(metadata=_takes(_NS))
     run_ns: int = field(metadata=_takes(integer(1, 24 * _HOUR_MS * 1_000_000)))
 
@@ -236,8 +231,6 @@ class Start(RoleRequest):
 @dataclass(frozen=True)
 class Heartbeat(RoleRequest):
     """Request the state of a role; the reply comes at any time."""
-
-    wire_type: ClassVar[str] = "heartbeat"
 
 
 @dataclass(frozen=True)
@@ -247,7 +240,6 @@ class Result(RoleRequest):
     checksum_bytes: how much of the memory to checksum; null for all of it.
     """
 
-    wire_type: ClassVar[str] = "result"
     checksum: bool = field(default=False, metadata=_takes(FLAG))
     checksum_bytes: int | None = field(default=None, metadata=_takes(optional(_BUFFER_BYTES)))
 
@@ -256,14 +248,10 @@ class Result(RoleRequest):
 class EndRole(RoleRequest):
     """End one data process; its files stay."""
 
-    wire_type: ClassVar[str] = "end_role"
-
 
 @dataclass(frozen=True)
 class Stop(Message):
     """End every data process and the agent, and remove all files."""
-
-    wire_type: ClassVar[str] = "stop"
 
 
 @dataclass(frozen=True)
@@ -273,7 +261,6 @@ class Capabilities(Message):
     directory: where the files and logs of this conversation are.
     """
 
-    wire_type: ClassVar[str] = "capabilities"
     protocol: int = field(metadata=_takes(integer(1, 1_000)))
     host: str = field(metadata=_takes(_WORDS))
     kernel: str = field(metadata=_takes(_WORDS))
@@ -291,7 +278,6 @@ class Capabilities(Message):
 class ClockReading(Message):
     """The node's monotonic clock when the request was read."""
 
-    wire_type: ClassVar[str] = "clock_reading"
     now_ns: int = field(metadata=_takes(_NS))
 
 
@@ -299,14 +285,11 @@ class ClockReading(Message):
 class Connected(RoleReply):
     """This end is ready."""
 
-    wire_type: ClassVar[str] = "connected"
-
 
 @dataclass(frozen=True)
 class Loaded(RoleReply):
     """The schedule is accepted; `transfers` is their number, null for no limit."""
 
-    wire_type: ClassVar[str] = "loaded"
     transfers: int | None = field(metadata=_takes(optional(_COUNT)))
 
 
@@ -314,14 +297,11 @@ class Loaded(RoleReply):
 class Started(RoleReply):
     """The start is scheduled."""
 
-    wire_type: ClassVar[str] = "started"
-
 
 @dataclass(frozen=True)
 class Alive(RoleReply):
     """Progress of a role; `error` in state failed."""
 
-    wire_type: ClassVar[str] = "alive"
     state: str = field(metadata=_takes(_NAME))
     now_ns: int = field(metadata=_takes(_NS))
     transfers_ended: int = field(metadata=_takes(_COUNT))
@@ -337,7 +317,6 @@ class Results(RoleReply):
     node.
     """
 
-    wire_type: ClassVar[str] = "results"
     status: str = field(metadata=_takes(matching("ok|error|unfinished|idle", 10)))
     start_ns: int = field(metadata=_takes(_NS))
     end_ns: int = field(metadata=_takes(_NS))
@@ -359,14 +338,10 @@ class Results(RoleReply):
 class RoleEnded(RoleReply):
     """The data process has ended."""
 
-    wire_type: ClassVar[str] = "role_ended"
-
 
 @dataclass(frozen=True)
 class Stopped(Message):
     """The agent's last line."""
-
-    wire_type: ClassVar[str] = "stopped"
 
 
 @dataclass(frozen=True)
@@ -376,7 +351,6 @@ class Error(Message):
     to: type of the request that this replies to, null for none. is_gone: the role's data process has ended.
     """
 
-    wire_type: ClassVar[str] = "error"
     role: str | None = field(metadata=_takes(optional(_ROLE)))
     kind: str = field(metadata=_takes(matching("|".join(kind.value for kind in ErrorKind), 16)))
     message: str = field(metadata=_takes(_WORDS))
