@@ -189,7 +189,7 @@ def test_silence_starts_anew_and_only_a_probe_goes_out() -> None:
     assert sender.connection.losses() == {"inferred_losses": 0, "acknowledgement_timeouts": 2}
     sender.connection.submit(Transfer(2, 10))
     assert sender.carry_out() == []
-    assert numbers(sender.acknowledged(3, at_ns=3 * MS + 60_000)) == [4, 5], "posting goes on"
+    assert numbers(sender.acknowledged(3, at_ns=3 * MS + 60_000)) == [4, 5], "posting continues"
 
 
 def test_an_acknowledgement_that_comes_too_late_changes_nothing() -> None:

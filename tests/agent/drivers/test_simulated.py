@@ -194,7 +194,7 @@ def test_a_cut_of_two_seconds_kills_both_and_the_transfer_survives() -> None:
 
 
 def test_what_a_lost_connection_will_not_start_has_ended() -> None:
-    """The third is due after the connection was given up; the fourth is held by somebody else's transfer."""
+    """The third is due after the connection was given up; the fourth waits for another transfer."""
     arrivals = tuple((HostNs(start_ns), 10**6) for start_ns in (0, 60 * MS, 50 * SECOND_NS, 50 * SECOND_NS))
     ended: list[int] = []
     schedule = Schedule(0, HostNs(0), arrivals=arrivals, held=frozenset({3}))
