@@ -202,7 +202,7 @@ def test_reads_and_writes_have_windows_of_their_own() -> None:
 
 def test_a_read_needs_to_know_who_responds() -> None:
     connection = Connection(SETTINGS, LINK, 1)
-    with pytest.raises(AssertionError, match="nothing is known"):
+    with pytest.raises(AssertionError, match="no facts about the NIC"):
         connection.submit(Transfer(1, 1, verb="read"))
 
 
