@@ -1,4 +1,4 @@
-"""Completions that a connection receives, and actions that it asks its driver for."""
+"""Completions that a connection receives, and actions that its driver carries out."""
 
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -38,12 +38,12 @@ STATUS_NAMES = (
 
 
 def status_name(status: int) -> str:
-    """Return the name that `ibv_wc_status` gives a number."""
+    """Return the name of a value of `ibv_wc_status`."""
     return STATUS_NAMES[status] if 0 <= status < len(STATUS_NAMES) else f"ibv_wc_status {status}"
 
 
 Verb: TypeAlias = Literal["write", "read", "send"]
-"""What moves the bytes: RDMA WRITE, RDMA READ, or SEND."""
+"""RDMA WRITE, RDMA READ, or SEND."""
 
 NO_TRANSFER = -1
 
@@ -51,8 +51,8 @@ NO_TRANSFER = -1
 class PostSend(NamedTuple):
     """Post one verb to the active queue pair; the driver then calls `on_posted`, or `on_post_refused`.
 
-    `offset_bytes` is the verb's place in its transfer; `transfer_id` is NO_TRANSFER for what the agent itself
-    sends. A signalled verb is the last one of a batch. A WRITE or SEND may carry an immediate value `imm`.
+    `offset_bytes` is the verb's place in its transfer; `transfer_id` is NO_TRANSFER for the agent's own
+    messages. A signalled verb is the last one of a batch. A WRITE or SEND can carry an immediate `imm`.
     """
 
     wr_id: int
@@ -65,16 +65,16 @@ class PostSend(NamedTuple):
 
 
 class SetRate(NamedTuple):
-    """Program the active queue pair's limiter; before anything else, the driver calls `on_rate_set`."""
+    """Set the active queue pair's limiter; the driver then calls `on_rate_set` before any other input."""
 
     rate_bps: int
 
 
 class TransferDone(NamedTuple):
-    """A transfer ended; said exactly once per transfer.
+    """A transfer ended; reported exactly once per transfer.
 
-    `acked_bytes` were acknowledged in order from the transfer's start; all of them when `is_ok`. `is_sent`:
-    at least its first verb was handed to the NIC.
+    `acked_bytes` were acknowledged in order from the transfer's start, all of them if `is_ok`. `is_sent`: the
+    NIC got at least its first verb.
     """
 
     transfer_id: int
@@ -84,10 +84,9 @@ class TransferDone(NamedTuple):
 
 
 class QueuePairFailed(NamedTuple):
-    """The active queue pair is lost; said once per loss.
+    """The active queue pair is lost; reported once per loss.
 
-    `wr_id` and `status` (an `ibv_wc_status`) are those of the first failing completion, None if the loss
-    became known in another way.
+    `wr_id` and `status` (an `ibv_wc_status`) are those of the first failing completion, None without one.
     """
 
     wr_id: int | None
@@ -95,9 +94,9 @@ class QueuePairFailed(NamedTuple):
 
 
 class SwitchToShadow(NamedTuple):
-    """Verbs and rates from here on are for this queue pair, which is ready.
+    """Later verbs and rates are for this queue pair, which is ready.
 
-    `again_bytes` is the payload that had been posted, did not complete, and goes out once more.
+    `again_bytes` is the payload that was posted, did not complete, and is posted again.
     """
 
     qp_num: int
@@ -105,13 +104,13 @@ class SwitchToShadow(NamedTuple):
 
 
 class ResetQueuePair(NamedTuple):
-    """Bring our end to RESET before anything else; no completion of it matters any more."""
+    """Bring our end to RESET before any other action; its completions no longer count."""
 
     qp_num: int
 
 
 class ReadyQueuePair(NamedTuple):
-    """Bring our end, which is in RESET, to RTS with these packet numbers."""
+    """Bring our end from RESET to RTS with these packet numbers."""
 
     qp_num: int
     sq_psn: int
@@ -119,22 +118,22 @@ class ReadyQueuePair(NamedTuple):
 
 
 class SendPeer(NamedTuple):
-    """Send a datagram to the other end's library; it may be lost, repeated or overtaken."""
+    """Send a datagram to the other end's library; the network may lose, repeat or reorder it."""
 
     payload: bytes
 
 
 class ConnectionFailed(NamedTuple):
-    """The connection is lost. This comes once, before its transfers are reported as failed."""
+    """The connection is lost; reported once, before its transfers fail."""
 
     reason: str
 
 
 class RttSample(NamedTuple):
-    """A row of the table `rtt`: the fields are its columns, by name.
+    """A row of the table `rtt`; the fields are its columns.
 
-    `limiter_bps` is the rate that follows from the sample, `reason` the value of a `SampleVerdict`.
-    `overruled`: the floor of two batches is above the window after the sample.
+    `limiter_bps` is the rate after the sample, `reason` the value of a `SampleVerdict`. `overruled`: the
+    window after the sample is smaller than the floor of two batches.
     """
 
     t_ns: HostNs

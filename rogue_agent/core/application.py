@@ -1,4 +1,4 @@
-"""A sans-IO application: transfers over a connection, on a schedule."""
+"""A sans-IO application that submits transfers to a connection on a schedule."""
 
 from collections import defaultdict
 from collections.abc import Hashable
@@ -23,27 +23,27 @@ class _Wait(Generic[CauseT]):
 
 
 class Waits(Generic[WaiterT, CauseT]):
-    """Counts the causes that each waiter misses. A cause happens once."""
+    """Counts the open causes of each waiter; a cause happens once."""
 
     def __init__(self) -> None:
         self._waits: dict[WaiterT, _Wait[CauseT]] = {}
         self._followers: dict[CauseT, list[tuple[WaiterT, int]]] = defaultdict(list)
 
     def add(self, waiter: WaiterT, cause: CauseT, pause_ns: int) -> None:
-        """Let a waiter wait for a cause that has not happened yet, and for a pause after it."""
+        """Make a waiter wait for a future cause, and for a pause after it."""
         self._followers[cause].append((waiter, pause_ns))
         self._waits.setdefault(waiter, _Wait()).missing += 1
 
     def __bool__(self) -> bool:
-        """Whether any waiter waits."""
+        """True if any waiter waits."""
         return bool(self._followers)
 
     def is_awaited(self, cause: CauseT) -> bool:
-        """Whether any waiter waits for this cause."""
+        """True if any waiter waits for this cause."""
         return cause in self._followers
 
     def on_cause(self, cause: CauseT, now_ns: int) -> list[WaiterT]:
-        """Note that a cause has happened; return the waiters that it frees."""
+        """Record a cause; return the waiters that it frees."""
         free: list[WaiterT] = []
         for waiter, pause_ns in self._followers.pop(cause, ()):
             wait = self._waits[waiter]
@@ -55,33 +55,32 @@ class Waits(Generic[WaiterT, CauseT]):
         return free
 
     def is_free(self, waiter: WaiterT) -> bool:
-        """Whether all causes of a waiter have happened."""
+        """True if all causes of a waiter have happened."""
         return not self._waits[waiter].missing
 
     def not_before_ns(self, waiter: WaiterT) -> int:
-        """The instant at which the pauses after a waiter's causes end."""
+        """Return the instant at which the pauses after a waiter's causes end."""
         return self._waits[waiter].not_before_ns
 
     def last(self, waiter: WaiterT) -> CauseT | None:
-        """The cause whose pause ended last so far; None if the waiter waits for nothing."""
+        """Return the cause whose pause ends last so far, None if the waiter waits for nothing."""
         wait = self._waits.get(waiter)
         return None if wait is None else wait.last
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When to move what.
+    """Start instants and sizes of transfers.
 
-    The first transfer starts at `start_ns`. The next one starts when the one before has ended. There are at
-    most `count` transfers, and none starts at or after `repeat_until_ns`; None lifts either limit. `verb`
-    moves the bytes, in pieces of `verb_bytes` if the application has verbs of its own size.
+    The first transfer starts at `start_ns`, and each later one when the previous one has ended. There are at
+    most `count` transfers, and none starts at or after `repeat_until_ns`; None means no limit. `verb` moves
+    the bytes, in verbs of `verb_bytes` if the application sets their size.
 
-    Two ways make an open loop, in which a transfer starts whether or not others still run. With
-    `interval_ns` transfer k starts at start_ns + k * interval_ns; with size 0 that is a latency probe, which
-    asks just as often while the network is slow. With `arrivals`, (instant, size) in ascending order, each
-    transfer has its own instant, and nothing else of the schedule but the verb counts. Those whose numbers
-    (from 0) are in `held` also wait until they are released. With `tells_arrivals` the last verb of each
-    transfer carries its number to the receiver.
+    Two kinds of open loop start transfers whether or not others still run. With `interval_ns`, transfer k
+    starts at start_ns + k * interval_ns; with size 0 that is a latency probe at a constant rate. With
+    `arrivals`, (instant, size) in ascending order, only these and the verb count; arrivals whose numbers
+    (from 0) are in `held` also wait for their release. With `tells_arrivals` the last verb of each transfer
+    carries its number to the receiver.
     """
 
     size_bytes: int
@@ -114,11 +113,11 @@ class Schedule:
 
 @dataclass(slots=True)
 class TransferRecord:
-    """What became of one transfer; times are the host's, from its submission to the report of its end.
+    """Outcome of one transfer; times are the host's, from its submission to the report of its end.
 
-    `error` names the reason of a failure, `is_sent` says whether the NIC was given any of it before.
-    `retransmitted_bytes` is for a driver that can count them, `arrived_ns` for one that learns when all of it
-    was at its receiver, `waited_for` (flow and number from 1) for whoever let it start after another.
+    `error`: reason of a failure. `is_sent`: the NIC got at least its first verb. `retransmitted_bytes`: None
+    if the driver cannot count them. `arrived_ns`: when all of it was at the receiver, if known. `waited_for`:
+    flow and number (from 1) of the transfer it started after.
     """
 
     transfer_id: int
@@ -134,19 +133,19 @@ class TransferRecord:
 
 
 class Watcher(Protocol):
-    """Whoever wants to know when transfers start and end, by their numbers from 1."""
+    """Observer of the starts and ends of transfers, by their numbers from 1."""
 
     def on_start(self, transfer_id: int, now: HostNs) -> tuple[str, int] | None:
-        """A transfer starts; return what it came after, if after anything."""
+        """Handle a start; return the transfer that it waited for, if any."""
 
     def on_end(self, transfer_id: int, now: HostNs) -> None:
-        """A transfer has ended, well or not."""
+        """Handle the end of a transfer, successful or not."""
 
 
 class Application:
-    """Follows a schedule: says when the next transfer is due, and takes note when one ends.
+    """Follows a schedule: determines when the next transfer is due, and records their ends.
 
-    After a failed transfer nothing more is started: its connection is lost.
+    After a failed transfer no other starts, because its connection is lost.
     """
 
     def __init__(self, schedule: Schedule, watcher: Watcher | None = None) -> None:
@@ -163,18 +162,18 @@ class Application:
 
     @property
     def is_running(self) -> bool:
-        """Whether a transfer has started and not ended."""
+        """True if a transfer has started and not ended."""
         return bool(self._running)
 
     @property
     def has_more(self) -> bool:
-        """Whether a transfer is due, or is held and may yet be released."""
+        """True if a transfer is due later, or is held and may be released."""
         arrivals = self._schedule.arrivals or ()
         is_held = not self._is_over and len(self.records) < len(arrivals)
         return self.next_start_ns is not None or is_held
 
     def begin(self, now: HostNs) -> Transfer:
-        """Start the transfer that is due; the caller submits it."""
+        """Start the due transfer, and return it for submission."""
         assert self.next_start_ns is not None, "begin() while no transfer is due"
         schedule, number = self._schedule, len(self.records)
         size_bytes = schedule.size_bytes if schedule.arrivals is None else schedule.arrivals[number][1]
@@ -191,7 +190,7 @@ class Application:
         return Transfer(record.transfer_id, size_bytes, verb=schedule.verb, imm=imm, verb_bytes=verb_bytes)
 
     def release(self, number: int, not_before_ns: HostNs) -> bool:
-        """Let an arrival that was held start, though not before an instant; say whether it ever can."""
+        """Release a held arrival, to start at an instant or later; return False if none starts any more."""
         if self._is_over:
             return False
         self._released_ns[number] = not_before_ns
@@ -202,7 +201,7 @@ class Application:
     def on_transfer_done(
         self, transfer_id: int, now: HostNs, error: str | None = None, *, is_sent: bool = True
     ) -> TransferRecord:
-        """A running transfer ended, well or not; `next_start_ns` says when the next one is due."""
+        """Record the end of a running transfer; `next_start_ns` is when the next one is due."""
         record = self._running.pop(transfer_id, None)
         assert record is not None, (
             f"transfer {transfer_id} ended, but only {list(self._running)} were running"
@@ -220,7 +219,7 @@ class Application:
         return record
 
     def abandoned(self) -> list[int]:
-        """Numbers of arrivals that nothing keeps back, and that will not start any more: say it once."""
+        """Return, once, the numbers of released arrivals that will not start any more."""
         if not self._is_over:
             return []
         arrivals, released, held = self._schedule.arrivals or (), self._released_ns, self._schedule.held
@@ -229,7 +228,7 @@ class Application:
         return [number for number in left if number not in held or number in released]
 
     def finish(self) -> list[TransferRecord]:
-        """End the run; return the transfers that still run. They stay unfinished, without an end."""
+        """End the run; return the transfers that still run, which stay unfinished."""
         self._end()
         unfinished = list(self._running.values())
         self._running.clear()
@@ -240,7 +239,7 @@ class Application:
         self._is_over = True
 
     def _await(self, start_ns: HostNs) -> None:
-        """Start the next transfer then, or at its arrival, unless the schedule allows no more."""
+        """Schedule the next transfer for this instant, or for its arrival, if the schedule has one."""
         schedule, number = self._schedule, len(self.records)
         if schedule.arrivals is not None:
             self.next_start_ns = self._arrival_ns(schedule.arrivals, number)
@@ -250,7 +249,7 @@ class Application:
         self.next_start_ns = None if is_over or is_late else start_ns
 
     def _arrival_ns(self, arrivals: tuple[tuple[HostNs, int], ...], number: int) -> HostNs | None:
-        """When an arrival may start; None if there is no such one, or while it is held."""
+        """Return when an arrival starts, None if it does not exist or is held."""
         if number >= len(arrivals):
             return None
         arrival_ns = arrivals[number][0]

@@ -11,7 +11,7 @@ NicNs = NewType("NicNs", int)
 
 
 def earlier(one_ns: HostNs | None, other_ns: HostNs | None) -> HostNs | None:
-    """The first of two instants, of which None never comes."""
+    """Return the earlier of two instants; None is never."""
     if one_ns is None or (other_ns is not None and other_ns < one_ns):
         return other_ns
     return one_ns
@@ -19,7 +19,7 @@ def earlier(one_ns: HostNs | None, other_ns: HostNs | None) -> HostNs | None:
 
 @unique
 class DeadlineReason(Enum):
-    """What a connection waits for when it asks for a timer."""
+    """Reason for a connection's timer."""
 
     FLUSH = "completions of the verbs that a failed queue pair flushes"
     RESYNC = "the peer's reply about a lost queue pair"
@@ -27,7 +27,7 @@ class DeadlineReason(Enum):
 
 
 class Deadline(NamedTuple):
-    """The next instant at which `on_timer` must be called, and why."""
+    """Next instant at which `on_timer` must be called, and why."""
 
     host_ns: HostNs
     reason: DeadlineReason

@@ -1,8 +1,8 @@
-"""The RoGUE connection: transfers in, verbs out, without reading a clock and without I/O.
+"""The RoGUE connection: transfers in, verbs out, without clocks and I/O.
 
 A driver feeds inputs (`submit`, `on_*`), carries out `actions()` in order, and arms one timer for
-`next_deadline()`. The same object runs above a simulated NIC and above real verbs; the same inputs give the
-same actions.
+`next_deadline()`. The same object runs above a simulated NIC and above real verbs, and the same inputs give
+the same actions.
 """
 
 from collections.abc import Sequence
@@ -32,23 +32,23 @@ from rogue.agent.core.states import Event, State, next_state
 from rogue.agent.core.uc_lane import UcLane
 
 WRITES, READS, MESSAGES = range(3)
-"""Numbers of the lanes; the last is no lane of its own, only numbers for messages to the peer's library."""
+"""Numbers of the lanes; the last one numbers messages to the peer's library, and is not a lane."""
 
 _OPEN = State.OPEN
 
 
 class Connection:
-    """One reliable connection in the direction of its requests.
+    """One connection, in the direction of its requests.
 
-    WRITEs and SENDs share a lane, READs have one of their own.
+    WRITEs and SENDs share a lane; READs have another.
 
     Verbs of a queue pair complete in posting order. A transfer is reported once: when its last verb has
-    completed, or when the queue pair has failed and no posted verb can complete any more. With a shadow
-    queue pair the verbs that a lost one did not complete go out again on the other, and transfers that had
-    verbs on a lost one are reported only when that has been reset on both ends.
+    completed, or when the queue pair has failed and no posted verb can complete any more. With a shadow, the
+    other queue pair repeats the verbs that a lost one did not complete. Transfers with verbs on a lost queue
+    pair are reported only after both of its ends have been reset.
     """
 
-    def __init__(  # noqa: PLR0913 - what the two ends and a laboratory know, all named
+    def __init__(  # noqa: PLR0913 - facts of the two ends, and instruments
         self,
         settings: TransportSettings,
         link: LinkFacts,
@@ -79,40 +79,40 @@ class Connection:
 
     @property
     def state(self) -> State:
-        """Where the connection is in its life."""
+        """State of the connection."""
         return self._state
 
     @property
     def active_qp_num(self) -> int:
-        """The queue pair that verbs are posted to."""
+        """Number of the queue pair that verbs are posted to."""
         return self._qp_num if self._recovery is None else self._recovery.active_qp_num
 
     @property
     def inflight_bytes(self) -> int:
-        """Payload bytes of batches that were given to the driver and have not completed."""
+        """Payload bytes of batches that the driver has and that have not completed."""
         return sum(lane.inflight_bytes for lane in self._lanes)
 
     @property
     def is_outstanding(self) -> bool:
-        """Whether a posted verb has neither completed nor failed."""
+        """True if a posted verb has not completed and not failed."""
         return any(lane.is_outstanding for lane in self._lanes)
 
     @property
     def uses_limiter(self) -> bool:
-        """Whether our NIC's limiter is ever programmed."""
+        """True if the connection sets the limiter of our NIC."""
         return self._writes.feedback.uses_limiter
 
     def losses(self) -> dict[str, int]:
-        """What was found lost in the direction of WRITEs, by kind."""
+        """Return counts of detected losses of WRITEs and SENDs, by kind."""
         return self._writes.losses()
 
     def actions(self) -> list[Action]:
-        """Hand out what the driver must do, in order, and forget it."""
+        """Return the pending actions in order, and clear them."""
         actions, self._actions = self._actions, []
         return actions
 
     def next_deadline(self) -> Deadline | None:
-        """Return when `on_timer` must be called next, None when no timer is needed."""
+        """Return when `on_timer` must be called next, None for never."""
         flush_ns = self._flush_deadline_ns
         first = None if flush_ns is None else Deadline(flush_ns, DeadlineReason.FLUSH)
         resync_ns = None if self._recovery is None else self._recovery.deadline_ns
@@ -124,7 +124,7 @@ class Connection:
         return first
 
     def submit(self, transfer: Transfer) -> None:
-        """Take a transfer from the application; ids of unreported transfers differ."""
+        """Accept a transfer from the application; ids of unreported transfers differ."""
         assert not any(transfer.transfer_id in lane.reports for lane in self._lanes), (
             f"transfer {transfer.transfer_id} is still running"
         )
@@ -141,7 +141,7 @@ class Connection:
             lane.clear(self._actions)
 
     def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
-        """The driver posted this verb, and had read the NIC's clock just before."""
+        """Record that a verb was posted; `nic_ns` is the NIC's clock just before."""
         if self._state is not _OPEN:
             self._enter(Event.POSTED)
         number = wr_id >> LANE_SHIFT
@@ -151,7 +151,7 @@ class Connection:
             self._lanes[number].on_posted(wr_id, nic_ns)
 
     def on_post_refused(self, now: HostNs, wr_id: int) -> None:
-        """The driver could not post this verb; it must not post later ones of the same list of actions."""
+        """Handle a verb that could not be posted; the driver drops later verbs of its list of actions."""
         lane = self._lane_of(wr_id)
         if lane is not None:
             lane.check_refused(wr_id)
@@ -159,15 +159,16 @@ class Connection:
         self._end_if_empty(now)
 
     def on_rate_set(self, effective_bps: int | None) -> None:
-        """The limiter applies this rate from now on; None after a SetRate: that will be told later."""
+        """Record the limiter's effective rate; None after a SetRate that takes effect later."""
         self._enter(Event.RATE_SET)
         self._writes.feedback.on_rate_set(effective_bps)
 
     def on_turn(self, has_limiter: bool) -> None:
-        """The NIC has fewer limiters than connections, and lends us one, or wants it back.
+        """Handle the loan or the revocation of a limiter, on a NIC with fewer limiters than connections.
 
-        Without one nothing is programmed or posted; what is out completes, as `is_outstanding` tells. The
-        limiter that comes with a turn has served others: it is programmed first, and a hold-off follows.
+        Without a limiter no rate is set and nothing is posted; `is_outstanding` is true until all posted
+        verbs have completed. A lent limiter has another flow's rate: the rate is set first, and a hold-off
+        follows.
         """
         if not has_limiter:
             self._actions = [action for action in self._actions if not isinstance(action, SetRate)]
@@ -179,7 +180,7 @@ class Connection:
                 lane.post_batches(self._actions)
 
     def on_completions(self, now: HostNs, completions: Sequence[Completion]) -> None:
-        """Take the completions of one poll, in the order of the completion queue."""
+        """Handle the completions of one poll, in the order of the completion queue."""
         lanes = self._lanes
         for wr_id, status, nic_ns, _byte_len, _imm in completions:
             if status == SUCCESS and self._state is _OPEN:
@@ -193,15 +194,17 @@ class Connection:
                 lane.post_batches(self._actions)
 
     def on_receives(self, now: HostNs, completions: Sequence[Completion]) -> None:
-        """Take receive completions of one poll: over UC, acknowledgements of the peer's library.
+        """Handle receive completions of one poll: over UC, acknowledgements of the peer's library.
 
-        Raises PeerError for anything else.
+        Raises PeerError for any other receive.
         """
         for _wr_id, status, nic_ns, _byte_len, imm in completions:
             if status != SUCCESS:
                 continue
             if imm is None or not isinstance(self._writes, UcLane):
-                raise PeerError(f"queue pair {self._qp_num}: received {imm}, which acknowledges nothing")
+                raise PeerError(
+                    f"queue pair {self._qp_num}: got {imm}, expected the acknowledgement of a batch"
+                )
             if self._writes.on_acknowledgement(now, batch_of(imm), nic_ns, self._actions):
                 self._move_rate(self._writes)
         if self._state is _OPEN:
@@ -215,12 +218,12 @@ class Connection:
         elif self._recovery is not None and self._recovery.knows(qp_num):
             self._recovery.lose(now, qp_num, self._writes.receipts, self._actions)
         else:
-            raise NicError(self._qp_num, f"was told about queue pair {qp_num}")
+            raise NicError(self._qp_num, f"an error of queue pair {qp_num}, which is not of this connection")
 
     def on_peer_message(self, payload: bytes) -> None:
-        """The peer's library sent a datagram; raises PeerError, and does nothing, if it makes no sense."""
+        """Handle a datagram of the peer's library; raises PeerError, and does nothing, if it is invalid."""
         if self._recovery is None:
-            raise PeerError(f"queue pair {self._qp_num}: a datagram, although there is nothing to recover")
+            raise PeerError(f"queue pair {self._qp_num}: got a datagram, but it has no shadow")
         self._recovery.on_peer_message(payload, self._actions)
         if self._recovery.is_settled:
             for lane in self._lanes:
@@ -230,7 +233,7 @@ class Connection:
             self._take_over()
 
     def on_timer(self, now: HostNs) -> None:
-        """Time has passed; calls that are early or no longer needed do nothing."""
+        """Handle due timers; early and obsolete calls do nothing."""
         if self._flush_deadline_ns is not None and now >= self._flush_deadline_ns:
             self._end(now, Event.TIMED_OUT)
         if self._state is State.OPEN and isinstance(self._writes, UcLane):
@@ -241,16 +244,16 @@ class Connection:
                 self._give_up(qp_num)
 
     def _on_acknowledgement_timer(self, now: HostNs, lane: UcLane) -> None:
-        """Ask for an acknowledgement if one is overdue; without a limiter that has to wait for our turn."""
+        """Request an acknowledgement if one is overdue."""
         if lane.on_timer(now):
             self._move_rate(lane)
             self._post_message(lane.next_probe(self._next_message_wr_id()))
 
     def _reading(self) -> Lane:
-        """Return the lane of READs, which exists from the first one on."""
+        """Return the lane of READs; the first READ creates it."""
         if self._reads is None:
             assert self._settings.service == "rc", "UC has no READ"
-            assert self._peer is not None, "a READ, but nothing is known of the NIC that responds"
+            assert self._peer is not None, "a READ, but no facts about the NIC that responds"
             feedback = FeedbackLoop(self._settings, self._peer.link, self._instruments)
             if not self._writes.feedback.has_turn:
                 feedback.on_turn(has_limiter=False)
@@ -266,7 +269,7 @@ class Connection:
         return None if number == MESSAGES else self._lanes[number]
 
     def _move_rate(self, lane: Lane) -> None:
-        """Program the lane's limiter: ours, or for READs the peer's through its library."""
+        """Set the lane's limiter: ours, or for READs the peer's through its library."""
         rate_bps = lane.feedback.next_rate()
         if rate_bps is None:
             return
@@ -286,7 +289,7 @@ class Connection:
         return (MESSAGES << LANE_SHIFT) + self._messages + 1
 
     def _on_trouble(self, now: HostNs, wr_id: int, status: int) -> None:
-        """A completion that failed, or that was read after the queue pair was lost."""
+        """Handle a completion that failed, or that was read after the queue pair was lost."""
         lane = self._lane_of(wr_id)
         if self._is_retired(lane, wr_id):
             return
@@ -301,7 +304,7 @@ class Connection:
         self._end_if_empty(now)
 
     def _is_retired(self, lane: Lane | None, wr_id: int) -> bool:
-        """Whether a verb was on a queue pair that has been lost before."""
+        """True if a verb was on a queue pair that has been lost before."""
         if lane is not None:
             return lane.is_retired(wr_id)
         return wr_id - (MESSAGES << LANE_SHIFT) <= self._retired_messages
@@ -318,14 +321,14 @@ class Connection:
                 self._recover(now, self._recovery)
 
     def _enter(self, event: Event) -> None:
-        """Move to the next state; an event that is not in the table for this state is a driver's mistake."""
+        """Move to the next state; raises NicError for an event that the table does not have in this state."""
         state = next_state(self._state, event)
         if state is None:
             raise NicError(self._qp_num, f"{event.value}, although {self._state.value}")
         self._state = state
 
     def _break(self, event: Event, now: HostNs) -> None:
-        """Enter a state after a failure; the first time, withdraw what is not posted and wait for what is."""
+        """Enter a state after a failure; the first time, withdraw unposted verbs and wait for posted ones."""
         is_first = self._state is State.OPEN
         self._enter(event)
         if is_first:
@@ -333,18 +336,18 @@ class Connection:
             self._flush_deadline_ns = HostNs(now + self._settings.flush_timeout_ns)
 
     def _withdraw(self) -> None:
-        """Nothing that was handed out, but not posted, will be posted."""
+        """Withdraw verbs that are pending or not posted."""
         self._actions = [action for action in self._actions if not isinstance(action, PostSend)]
         for lane in self._lanes:
             lane.withdraw()
 
     def _end_if_empty(self, now: HostNs) -> None:
-        """Once each posted verb has its completion, nothing can touch the transfers' memory any more."""
+        """End the queue pair once each posted verb has completed, so that none can touch memory any more."""
         if self._state in {State.BROKEN, State.FLUSHING} and not self.is_outstanding:
             self._end(now, Event.EMPTIED)
 
     def _end(self, now: HostNs, event: Event) -> None:
-        """The active queue pair is lost, and its last word is known: turn to the other one, or fail."""
+        """Activate the other queue pair, or fail: the active one is lost, and its completions are known."""
         if self._state is State.BROKEN:
             self._actions.append(QueuePairFailed(None, None))
         if self._recovery is not None:
@@ -354,7 +357,7 @@ class Connection:
             self._fail()
 
     def _recover(self, now: HostNs, recovery: Recovery) -> None:
-        """Take back what did not complete, have the lost queue pair reset, and go on with the other."""
+        """Take back what did not complete, reset the lost queue pair, and continue on the other one."""
         self._flush_deadline_ns = None
         self._again_bytes += sum(lane.rewind() for lane in self._lanes)
         self._retired_messages = self._messages
@@ -366,7 +369,7 @@ class Connection:
             self._enter(Event.BOTH_LOST)
 
     def _take_over(self) -> None:
-        """Go on with the queue pair that is active now, as a new flow would start."""
+        """Continue on the active queue pair as a new flow would start."""
         self._actions.append(SwitchToShadow(self.active_qp_num, self._again_bytes))
         self._again_bytes = 0
         for lane in self._lanes:
@@ -374,7 +377,7 @@ class Connection:
             lane.post_batches(self._actions)
 
     def _give_up(self, qp_num: int) -> None:
-        """The peer did not reply about this queue pair: whatever still runs has failed."""
+        """Fail all transfers: the peer did not reply about this queue pair."""
         limit_ns = self._settings.resync_limit_ns
         self._enter(Event.GAVE_UP)
         self._withdraw()

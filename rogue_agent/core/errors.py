@@ -2,7 +2,7 @@
 
 
 class SettingsError(ValueError):
-    """The user asked for a transport or a parameter that does not exist or is out of range."""
+    """A transport or parameter that does not exist, or a value out of range."""
 
     def __init__(self, key: str, got: object, expected: str) -> None:
         super().__init__(f"{key}: got {got!r}, expected {expected}")
@@ -12,7 +12,7 @@ class SettingsError(ValueError):
 
 
 class ContradictionError(SettingsError):
-    """Two parameters of which the first may not be larger than the second."""
+    """The first of two parameters is larger than the second, which is its bound."""
 
     def __init__(self, key: str, got: float, bound_key: str, bound: float) -> None:
         super().__init__(key, got, f"up to {bound_key}, {bound:.15g}")
@@ -21,7 +21,7 @@ class ContradictionError(SettingsError):
 
 
 class NicError(RuntimeError):
-    """The NIC, or the driver above it, reported something that verbs do not allow on a queue pair."""
+    """The NIC, or its driver, reported an event that verbs do not allow on a queue pair."""
 
     def __init__(self, qp_num: int, problem: str) -> None:
         super().__init__(f"queue pair {qp_num}: {problem}")
@@ -30,7 +30,7 @@ class NicError(RuntimeError):
 
 
 class PeerError(RuntimeError):
-    """The other end sent something that its library cannot have sent; the message is dropped."""
+    """An invalid message of the other end, which is dropped."""
 
 
 class LimiterError(RuntimeError):
@@ -38,4 +38,4 @@ class LimiterError(RuntimeError):
 
 
 class PostRefused(Exception):  # noqa: N818 - an outcome that the core handles, not a programming error
-    """A driver raises it from `post_send` when the queue pair does not take the verb."""
+    """Raised by a driver's `post_send` if the queue pair does not accept the verb."""

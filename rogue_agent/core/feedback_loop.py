@@ -12,23 +12,23 @@ from rogue.agent.core.window import NO_EPOCH, Batch
 
 @unique
 class Phase(Enum):
-    """What a batch posted now is good for."""
+    """Phase of a connection after a change of the limiter."""
 
     HOLDING = "batches flow, their samples do not count"
     DRAINING = "nothing is posted until the queue pair is empty"
     SAMPLING = "batches flow, their samples count"
-    PAUSED = "nothing is posted until there is a limiter again"
+    PAUSED = "nothing is posted until a limiter is lent"
 
 
 _HOLDING, _DRAINING, _SAMPLING, _PAUSED = Phase
-"""Looked up once: to find a member of an enumeration takes longer than all else that is asked per batch."""
+"""Looked up once, because the lookup of an enumeration member is slow and happens per batch."""
 
 
 class HoldOff:
-    """Gate in front of each post; `epoch` numbers the limiter's settings.
+    """Admits or delays posts after a change of the limiter; `epoch` counts the limiter's settings.
 
-    A sample counts if its batch was posted while sampling, in the epoch that still lasts when it completes.
-    Test: test_hold_off.py::test_worked_example.
+    A sample counts if its batch was posted in phase SAMPLING, and the epoch is the same when it completes.
+    Test: test_feedback_loop.py::test_worked_example.
     """
 
     __slots__ = ("_hold_off_bytes", "_needs_anchor", "_remaining_bytes", "epoch", "phase")
@@ -41,7 +41,7 @@ class HoldOff:
         self.phase = _SAMPLING
 
     def restart(self) -> None:
-        """The limiter was written: start a new epoch, and hold off."""
+        """Start a new epoch and a hold-off, after the limiter was set."""
         self.epoch += 1
         self._remaining_bytes = self._hold_off_bytes
         if self.phase is not _PAUSED:
@@ -49,22 +49,22 @@ class HoldOff:
 
     @property
     def is_paused(self) -> bool:
-        """Whether nothing may be posted, for want of a limiter."""
+        """True while there is no limiter and nothing may be posted."""
         return self.phase is _PAUSED
 
     def pause(self) -> None:
-        """Nothing more may be posted."""
+        """Stop posting."""
         self.phase = _PAUSED
 
     def resume(self) -> None:
-        """Posting goes on, and begins with a hold-off."""
+        """Resume posting, with a hold-off first."""
         self.phase = _HOLDING
         self.restart()
 
     def admits(self, is_idle: bool) -> bool:
-        """Move on as far as the bytes posted allow, and say whether a batch may be posted now.
+        """Update the phase; return True if a batch may be posted now.
 
-        `is_idle`: nothing is posted and uncompleted.
+        `is_idle`: no posted verb is uncompleted.
         """
         phase = self.phase
         if phase is _SAMPLING:
@@ -76,7 +76,7 @@ class HoldOff:
         return self.phase is _HOLDING or self.phase is _SAMPLING
 
     def on_post(self, payload_bytes: int) -> int:
-        """Count a batch; return the epoch that its sample belongs to, NO_EPOCH if it does not count."""
+        """Count a batch; return the epoch of its sample, NO_EPOCH if the sample will not count."""
         if self.phase is _SAMPLING:
             return self.epoch
         self._remaining_bytes -= payload_bytes
@@ -85,7 +85,7 @@ class HoldOff:
 
 @unique
 class SampleVerdict(Enum):
-    """Why an RTT sample counted, or did not."""
+    """Reason for accepting or rejecting an RTT sample."""
 
     ACCEPTED = "accepted"
     HOLD_OFF = "hold_off"
@@ -94,11 +94,11 @@ class SampleVerdict(Enum):
 
 @unique
 class _Request(Enum):
-    """What is known of the rate that the limiter was asked for last."""
+    """State of the last requested rate."""
 
-    SETTLED = "it acts, or none was asked for"
-    ASKED = "the limiter has not said anything yet"
-    LATE = "it acts later, and the limiter says when"
+    SETTLED = "effective, or none requested"
+    ASKED = "requested, without a reply of the limiter yet"
+    LATE = "effective later; the limiter reports when"
 
 
 _ACCEPTED, _HOLD_OFF, _RATE_CHANGED = SampleVerdict
@@ -108,8 +108,8 @@ _SETTLED, _ASKED, _LATE = _Request
 class FeedbackLoop:
     """Congestion control, RTT estimator, limiter and hold-off of one direction of a connection.
 
-    `link` is the port that sends the bytes: the peer's for READs. `rate_bps` is the rate in force there:
-    what the limiter really applies, or the line rate where there is no limiter.
+    `link` is the port that sends the bytes: the peer's for READs. `rate_bps` is the effective rate of its
+    limiter, or the line rate without a limiter.
     """
 
     __slots__ = (
@@ -141,21 +141,21 @@ class FeedbackLoop:
 
     @property
     def has_estimator(self) -> bool:
-        """Whether completions are turned into samples at all."""
+        """True if completions give RTT samples."""
         return self._estimator is not None
 
     @property
     def uses_limiter(self) -> bool:
-        """Whether a limiter is ever programmed."""
+        """True if the loop sets a limiter."""
         return self._limiter is not None and self.cc.target_rate_bps is not None
 
     @property
     def has_turn(self) -> bool:
-        """Whether anything may be posted: the limiter, if there are too few, is ours."""
+        """True if posting is allowed: limiters are not shared, or one is lent to us."""
         return not self._hold_off.is_paused
 
     def next_rate(self) -> int | None:
-        """Return the rate to program now, None to leave the limiter alone; a rate starts a hold-off."""
+        """Return the rate to set now, which starts a hold-off; None to leave the limiter alone."""
         if self._limiter is None or self._hold_off.is_paused:
             return None
         target_bps = self.cc.target_rate_bps
@@ -170,7 +170,7 @@ class FeedbackLoop:
         return rate_bps
 
     def coming_rate_bps(self) -> int:
-        """Return what the limiter will apply once it has been told what follows from the last sample."""
+        """Return the effective rate that follows from the last sample."""
         if self._limiter is None or self._request is not _SETTLED or self._hold_off.is_paused:
             return self._coming_bps
         target_bps = self.cc.target_rate_bps
@@ -180,11 +180,11 @@ class FeedbackLoop:
         return self.rate_bps if rate_bps is None else self._limiter.rounded_up(rate_bps)
 
     def on_rate_set(self, effective_bps: int | None) -> None:
-        """The limiter now applies this rate; an unrequested change starts a hold-off as well.
+        """Record the limiter's effective rate; an unrequested change also starts a hold-off.
 
-        None: the rate that was asked for acts later. What is posted meanwhile has no sample, and the hold-off
-        starts anew when it is known that it acts. A limiter that rounds up may name a rate above the line's,
-        which the line does not carry.
+        None: the requested rate takes effect later. Batches posted until then have no sample, and the
+        hold-off restarts when the rate is effective. A limiter that rounds up can report more than the line
+        rate, which then counts.
         """
         if effective_bps is None:
             self._request = _LATE
@@ -196,14 +196,14 @@ class FeedbackLoop:
         self.rate_bps = self._coming_bps = rate_bps
 
     def rounded_up(self, rate_bps: int) -> int:
-        """Return the limiter's effective rate, where it does not report one."""
+        """Return the effective rate of a limiter that does not report it."""
         return rate_bps if self._limiter is None else self._limiter.rounded_up(rate_bps)
 
     def restart(self) -> None:
-        """The queue pair is another one: initial window, first rate, no history but the base RTT.
+        """Restart on another queue pair, with the initial window and rate; keep only the base RTT.
 
-        Deviation: RoGUE does not say what becomes of the window; a loss that cost a queue pair must not be
-        followed by the old rate.
+        Deviation: RoGUE does not specify the window here. The old rate must not follow the loss of a queue
+        pair.
         """
         self.cc.on_timeout()
         if self._limiter is not None:
@@ -212,7 +212,7 @@ class FeedbackLoop:
             self._estimator.on_rate_change()
 
     def on_turn(self, *, has_limiter: bool) -> None:
-        """A limiter was lent to us, at whatever rate, or is wanted back."""
+        """Handle the loan of a limiter, whose rate is unknown, or its revocation."""
         if not has_limiter:
             self._hold_off.pause()
             return
@@ -223,29 +223,29 @@ class FeedbackLoop:
             self._estimator.on_rate_change()
 
     def admits(self, is_idle: bool) -> bool:
-        """Whether a batch may be posted now as far as sampling is concerned."""
+        """True if the hold-off allows a batch to be posted now."""
         if self._request is _LATE:
             return not self._hold_off.is_paused
         return self._hold_off.admits(is_idle)
 
     def on_post(self, batch: Batch, is_idle: bool) -> None:
-        """A batch goes out; `is_idle`: to an empty queue pair."""
+        """Record that a batch goes out; `is_idle`: to an empty queue pair."""
         batch.epoch = self._hold_off.on_post(batch.payload_bytes)
         batch.is_anchored = is_idle and batch.epoch != NO_EPOCH
 
     def on_posted(self, batch: Batch, nic_ns: NicNs) -> None:
-        """The batch's first verb was posted just after this instant."""
+        """Record the instant just before the batch's first verb was posted."""
         batch.enqueued_ns = nic_ns
         batch.rate_bps = self.rate_bps
 
     def on_acknowledged(self, payload_bytes: int) -> None:
-        """A batch arrived, whether or not there will be a sample of it."""
+        """Count the acknowledged bytes of a batch, with or without a sample."""
         self._acked_bytes += payload_bytes
 
     def sample(
         self, batch: Batch, completed_ns: NicNs, now: HostNs, inflight_bytes: int
     ) -> tuple[float | None, SampleVerdict]:
-        """Estimate the RTT of a completed batch; let the congestion control have it if it counts."""
+        """Estimate the RTT of a completed batch, and pass an accepted sample to the congestion control."""
         assert self._estimator is not None, "sample() without an estimator"
         rtt_ns = self._estimator.sample(batch, completed_ns)
         if batch.epoch == NO_EPOCH or rtt_ns is None or self._request is _LATE:

@@ -33,7 +33,7 @@ class Framing:
 
         A verb without payload is still one packet; of a READ these are the response packets.
         Source: InfiniBand Architecture Specification, annex A17 (RoCEv2) and chapter 9 (headers).
-        Test: test_wire.py::test_verbs_of_64_kib_worked_example.
+        Test: test_framing.py::test_verbs_of_64_kib_worked_example.
         """
         packets = max(1, -(-length_bytes // mtu_bytes))
         overhead_bytes = self.frame_overhead_bytes + self.gap_bytes

@@ -1,7 +1,7 @@
-"""What a RoGUE library says to the other in the 32 bits of an immediate value.
+"""Encodings of the 32-bit immediate values between RoGUE libraries.
 
-The two highest ranges of values are the library's, the rest is the application's. Ours numbers its transfers
-with them, where the receiver's software has to know when one has arrived (`transfer_immediate`):
+The two highest ranges of values are the library's, the rest is the application's. Our application numbers
+its transfers with them if the receiver's software must know when one has arrived (`transfer_immediate`):
 
     0xE, 1 bit, 27 bits      the peer's rate for READ responses, in kbit/s as in `ibv_modify_qp_rate_limit`;
                              in Mbit/s if the bit is set; 0 lifts it
@@ -22,7 +22,7 @@ APPLICATION_MAX = 0xDFFF_FFFF
 
 RATE_TAG, BATCH_TAG = 0xE, 0xF
 BATCH_NUMBERS = 1 << 10
-"""Numbers of batches repeat after this many; fewer can be out at once."""
+"""Batch numbers repeat after this many; fewer can be in flight."""
 
 _TAG_SHIFT = 28
 _VALUE_MASK = (1 << _TAG_SHIFT) - 1
@@ -36,12 +36,12 @@ _TIME_MAX = (1 << 18) - 1
 def tag_of(imm: int) -> int:
     """Return the highest four bits of an immediate value; raises PeerError if it has more than 32."""
     if not 0 <= imm <= IMMEDIATE_MAX:
-        raise PeerError(f"an immediate value of {imm}, which is not 32 bits")
+        raise PeerError(f"got an immediate value of {imm}, expected 32 bits")
     return imm >> _TAG_SHIFT
 
 
 def transfer_immediate(transfer_id: int) -> int:
-    """The immediate of a transfer's last verb, by which its receiver learns that all of it has arrived."""
+    """Return the immediate of a transfer's last verb, which tells the receiver that all of it has arrived."""
     return transfer_id & _VALUE_MASK
 
 
@@ -60,12 +60,12 @@ def rate_immediate(rate_bps: int) -> int:
 def rate_of(imm: int) -> int:
     """Decode a READ rate, in bit/s."""
     if tag_of(imm) != RATE_TAG:
-        raise PeerError(f"an immediate value of {imm:#x}, which is no rate")
+        raise PeerError(f"got an immediate value of {imm:#x}, expected a rate")
     return (imm & _RATE_MAX) * (_MBPS if imm & _IS_MBPS else _KBPS)
 
 
 class BatchAcknowledgement(NamedTuple):
-    """What the library of the receiving end says about a batch; None for a time too long to be told."""
+    """Acknowledgement of a batch; `processing_ns` is None if the time is too long to encode."""
 
     number: int
     processing_ns: int | None
@@ -83,6 +83,6 @@ def batch_immediate(number: int, processing_ns: int = 0) -> int:
 def batch_of(imm: int) -> BatchAcknowledgement:
     """Decode what `batch_immediate` encoded."""
     if tag_of(imm) != BATCH_TAG:
-        raise PeerError(f"an immediate value of {imm:#x}, which is about no batch")
+        raise PeerError(f"got an immediate value of {imm:#x}, expected a batch")
     time = (imm & _VALUE_MASK) >> 10
     return BatchAcknowledgement(imm % BATCH_NUMBERS, None if time == _TIME_MAX else time * _TIME_UNIT_NS)

@@ -1,4 +1,4 @@
-"""A lane: one direction of a connection, with its transfers, window and control."""
+"""A lane: one direction of a connection, with its transfers, window and congestion control."""
 
 from collections.abc import Iterable
 from typing import ClassVar, Final
@@ -16,11 +16,11 @@ _NOBODY: Final[frozenset[int]] = frozenset()
 
 
 class Reports:
-    """Transfers that the application still waits for.
+    """Transfers without a report to the application.
 
-    A transfer with a verb that was on a queue pair when this was lost must not be reported before both ends
-    of that queue pair have been reset: until then a late packet could overwrite memory which the application
-    has reused. It is *held*; whatever ends after it is held as well, because verbs complete in order.
+    A transfer with a verb on a lost queue pair must not be reported before both ends of that queue pair have
+    been reset, because a late packet could overwrite memory that the application has reused. Its report is
+    *held*, and with it those of all transfers that end later, because verbs complete in order.
     """
 
     def __init__(self) -> None:
@@ -32,15 +32,15 @@ class Reports:
         return transfer_id in self._running
 
     def add(self, transfer_id: int) -> None:
-        """A transfer was submitted."""
+        """Add a submitted transfer."""
         self._running.add(transfer_id)
 
     def suspect(self, transfer_ids: Iterable[int]) -> None:
-        """Transfers had verbs on a queue pair that was lost."""
+        """Mark transfers with verbs on a lost queue pair."""
         self._suspect |= self._running.intersection(transfer_ids)
 
     def complete(self, transfer_id: int, size_bytes: int, actions: list[Action]) -> None:
-        """Everything of a transfer has been acknowledged: report it, or hold its report."""
+        """Report a transfer that is fully acknowledged, or hold its report."""
         done = TransferDone(transfer_id, True, size_bytes)
         if self._held or transfer_id in self._suspect:
             self._held.append(done)
@@ -49,18 +49,17 @@ class Reports:
             actions.append(done)
 
     def clear_suspicion(self, actions: list[Action]) -> None:
-        """Every lost queue pair has been reset on both ends: report what was held."""
+        """Report what was held: every lost queue pair has been reset on both ends."""
         self._suspect = _NOBODY
         actions += self._held
         self._running.difference_update(done.transfer_id for done in self._held)
         self._held.clear()
 
     def fail(self, progress: Iterable[tuple[int, int]], sent: set[int], actions: list[Action]) -> None:
-        """Report everything that runs as failed; `progress` has (id, acknowledged bytes), the first counts.
+        """Report all running transfers as failed, also held ones, because their memory may not be safe.
 
-        `sent` are those that have a verb which was handed to the NIC and is not acknowledged.
-
-        What is held has arrived, but nobody knows whether its memory is safe; it is failed as well.
+        `progress` has (id, acknowledged bytes), of which the first entry per id counts. `sent` are transfers
+        with a verb that the NIC has and that is not acknowledged.
         """
         acked_bytes = {done.transfer_id: done.acked_bytes for done in self._held}
         sent = sent | acked_bytes.keys()
@@ -76,15 +75,15 @@ class Reports:
 
 _ACCEPTED = SampleVerdict.ACCEPTED
 LANE_SHIFT = 56
-"""A verb's number says from this bit on which lane it belongs to; below, each lane counts from 1."""
+"""Position of the lane's number in a wr_id; in the lower bits each lane counts from 1."""
 
 
 class Lane:
     """Batches of one direction from their assembly to their completion.
 
-    Verbs of a lane complete in posting order. When the queue pair under them is lost, `rewind` puts all that
-    did not complete back to the front of the queue. `receipts` counts the acknowledged verbs that took a
-    receive from the peer.
+    Verbs of a lane complete in posting order. After a loss of the queue pair, `rewind` returns all that did
+    not complete to the front of the queue. `receipts` counts the acknowledged verbs that consumed a receive
+    of the peer.
     """
 
     segmenter_class: ClassVar[type[Segmenter]] = Segmenter
@@ -112,22 +111,22 @@ class Lane:
         self.receipts = 0
 
     def losses(self) -> dict[str, int]:
-        """What was found lost, by kind; only lanes over UC find out anything."""
+        """Return counts of detected losses, by kind; only lanes over UC detect any."""
         return {}
 
     @property
     def inflight_bytes(self) -> int:
-        """Payload bytes of batches that were given to the driver and have not completed."""
+        """Payload bytes of batches that the driver has and that have not completed."""
         return self._window.inflight_bytes
 
     @property
     def is_outstanding(self) -> bool:
-        """Whether a posted verb has neither completed nor failed."""
+        """True if a posted verb has not completed and not failed."""
         return self._completed_wr_id != self._posted_wr_id
 
     @property
     def deadline_ns(self) -> HostNs | None:
-        """When the lane wants to be called although nothing happens; only lanes over UC do."""
+        """Deadline of the lane's timer; only lanes over UC have one."""
         return None
 
     def push(self, transfer: Transfer) -> None:
@@ -136,7 +135,7 @@ class Lane:
         self._segmenter.push(transfer)
 
     def post_batches(self, actions: list[Action]) -> None:
-        """Hand out batches while sampling and the window admit them."""
+        """Emit batches while the hold-off and the window admit them."""
         again, segmenter, window, feedback = self._again, self._segmenter, self._window, self.feedback
         while (batch := again[0] if again else segmenter.peek()) is not None:
             is_idle = not window.batches
@@ -154,7 +153,7 @@ class Lane:
             actions += batch.sends
 
     def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
-        """A verb was posted just after this instant."""
+        """Record that a verb was posted just after this instant."""
         if wr_id != self._posted_wr_id + 1 or not self._unposted:
             raise NicError(self._qp_num, f"verb {wr_id} posted after verb {self._posted_wr_id}")
         self._posted_wr_id = wr_id
@@ -165,17 +164,17 @@ class Lane:
             self._unposted.pop(0)
 
     def on_message_posted(self, wr_id: int, nic_ns: NicNs) -> None:
-        """A message to the peer's library was posted; lanes that wait for acknowledgements care."""
+        """Record that a message to the peer's library was posted."""
 
     def check_refused(self, wr_id: int) -> None:
-        """A verb that was posted cannot be refused any more."""
+        """Raise NicError for a refused verb that was posted before."""
         if wr_id <= self._posted_wr_id:
             raise NicError(self._qp_num, f"verb {wr_id} refused after it was posted")
 
     def release(self, wr_id: int, actions: list[Action]) -> Batch | None:
-        """Take the oldest batch out of the window, and report the transfers that end in it.
+        """Release the oldest batch from the window, and report the transfers that end in it.
 
-        None for a late word about a verb that is retired.
+        Return None for a late completion of a retired verb.
         """
         window = self._window
         if wr_id <= self._retired_wr_id:
@@ -192,7 +191,7 @@ class Lane:
         return batch
 
     def complete(self, now: HostNs, wr_id: int, completed_ns: NicNs, actions: list[Action]) -> bool:
-        """A signalled verb completed; return whether the congestion control has accepted a sample."""
+        """Handle a completed signalled verb; return True if its sample was accepted."""
         batch = self.release(wr_id, actions)
         if batch is None or not self._has_samples:
             return False
@@ -200,21 +199,21 @@ class Lane:
         return self._sample(now, batch, completed_ns, actions)
 
     def is_retired(self, wr_id: int) -> bool:
-        """Whether a verb was on a queue pair that has been given up, so that its completion means nothing."""
+        """True if a verb was on a lost queue pair, so that its completion does not count."""
         return wr_id <= self._retired_wr_id
 
     def on_failed(self, wr_id: int, status: str) -> None:
-        """A verb failed or was flushed."""
+        """Record a verb that failed or was flushed."""
         if not self._completed_wr_id < wr_id <= self._posted_wr_id:
             raise NicError(self._qp_num, f"{status} of verb {wr_id}, which is not outstanding")
         self._completed_wr_id = wr_id
 
     def _take_out(self) -> list[Batch]:
-        """Drop what was handed out and is not known to have completed; return it."""
+        """Remove and return the batches that are not known to have completed."""
         return self._window.take_all()
 
     def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
-        """Let the feedback loop see a completed batch; return whether its sample counted."""
+        """Pass a completed batch to the feedback loop; return True if its sample was accepted."""
         rtt_ns, verdict = self.feedback.sample(batch, completed_ns, now, self._window.inflight_bytes)
         if self._tracing and rtt_ns is not None:
             actions.append(self._trace(now, batch, rtt_ns, verdict))
@@ -237,14 +236,14 @@ class Lane:
         return Trace(sample, rtt_ns, metrics)
 
     def withdraw(self) -> None:
-        """Nothing that was handed out, but not posted, will be posted."""
+        """Withdraw emitted batches that are not posted."""
         self._unposted.clear()
 
     def rewind(self) -> int:
-        """The queue pair is lost: what did not complete is posted again, whole, in order, under new numbers.
+        """Queue what did not complete on a lost queue pair again, in whole verbs with new numbers.
 
-        Returns its payload bytes.
-        Source: RoGUE, section 3.5: the NIC does not tell how much of a verb has arrived.
+        Return its payload bytes.
+        Source: RoGUE, section 3.5: the NIC does not report how much of a verb has arrived.
         """
         again_bytes = self._window.inflight_bytes
         batches = self._window.take_all()
@@ -259,7 +258,7 @@ class Lane:
         return again_bytes
 
     def clear(self, actions: list[Action]) -> None:
-        """Drop everything, and report each transfer with the bytes known to have arrived in order."""
+        """Drop everything, and report each transfer as failed, with its bytes that arrived in order."""
         out = [send for batch in self._take_out() for send in batch.sends]
         again = [send for batch in self._again for send in batch.sends]
         sent = {send.transfer_id for send in out if send.wr_id <= self._posted_wr_id}

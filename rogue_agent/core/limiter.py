@@ -1,4 +1,4 @@
-"""Rate limiters as software sees them, and turns when there are too few."""
+"""Rate limiters as software sees them, and the sharing of too few of them."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ LINE_RATE_BPS_SMALL_SEGMENTS_MAX = 40_000_000_000
 class LinkFacts:
     """Facts of one NIC port.
 
-    `rate_step_bps` is the granularity to which the limiter rounds a rate *up*, 0 when it is exact. Without
-    a limiter the window alone paces the sender.
+    The limiter rounds a rate *up* to multiples of `rate_step_bps`, 0 for exact. Without a limiter the window
+    alone paces the sender.
     """
 
     line_rate_bps: int
@@ -39,21 +39,20 @@ class LinkFacts:
 
     @property
     def packet_wire_bits(self) -> int:
-        """Wire size of a full packet: the unit in which a window of packets becomes a rate."""
+        """Wire size of a full packet, which converts a window of packets into a rate."""
         return 8 * self.wire.packet_wire_bytes(self.mtu_bytes)
 
 
 class Limiter:
-    """Decides whether a target rate is worth a write, and what to ask for.
+    """Decides whether to set a target rate, and which rate to request.
 
-    A write moves the rate by at most `change_max_bps`, in either direction, and never beyond the line rate.
-    It is omitted when the limiter, which rounds up to its step, would end where it already is: each write
-    costs a hold-off. The first write is not bounded: it installs the first window's rate before anything is
-    posted.
+    A request changes the rate by at most `change_max_bps` and never beyond the line rate. It is omitted if
+    the rounded rate would not change, because each request costs a hold-off. The first request is not
+    bounded: it sets the rate of the first window before anything is posted.
 
     Source: RoGUE, section 3.3.  Test: test_limiter.py::test_worked_example.
-    Deviation: the paper lets the first window out at line rate and limits what follows; software cannot
-    stop after ten packets inside one 64 KiB verb, so the first rate is set before the first post.
+    Deviation: the paper sends the first window at line rate and limits what follows. Software cannot stop
+    after ten packets of a 64 KiB verb, so it sets the first rate before the first post.
     """
 
     __slots__ = ("_change_max_bps", "_is_first", "_line_rate_bps", "_step_bps")
@@ -65,20 +64,20 @@ class Limiter:
         self._is_first = True
 
     def restart(self) -> None:
-        """The next write is not bounded and not omitted: it installs the rate of a first window once more."""
+        """Make the next request unbounded and unconditional: it sets the rate of a first window."""
         self._is_first = True
 
     def request(self, target_bps: float, now_bps: int, coming_bps: int | None = None) -> int | None:
-        """Return the rate to program on the way from the rate in force, None when a write changes nothing.
+        """Return the rate to request, given the effective rate; None if nothing would change.
 
-        `coming_bps` is what was asked for before and acts later; a rate that is no longer wanted is replaced.
+        `coming_bps` is an earlier request that is not effective yet.
         """
         rate_bps = self.preview(target_bps, now_bps, coming_bps)
         self._is_first = False
         return rate_bps
 
     def preview(self, target_bps: float, now_bps: int, coming_bps: int | None = None) -> int | None:
-        """Return what `request` would, without asking."""
+        """Return what `request` would, without changing the state."""
         if self._is_first:
             return self._possible(target_bps)
         low_bps, high_bps = now_bps - self._change_max_bps, now_bps + self._change_max_bps
@@ -87,29 +86,29 @@ class Limiter:
         return rate_bps if self.rounded_up(rate_bps) != expected_bps else None
 
     def rounded_up(self, rate_bps: int) -> int:
-        """Return the rate that the limiter makes of a request."""
+        """Return the effective rate of a request."""
         if self._step_bps == 0:
             return rate_bps
         return min(-(-rate_bps // self._step_bps) * self._step_bps, self._line_rate_bps)
 
     def _possible(self, rate_bps: float) -> int:
-        """Return the nearest rate to program: at most the line rate, and not 0, which means no limit."""
+        """Return the nearest valid rate: at most the line rate, and at least 1, because 0 means no limit."""
         return max(1, round(min(rate_bps, self._line_rate_bps)))
 
 
 TURN_NS = 10_000_000
-"""How long a turn lasts at least while others wait: long beside the hold-off with which each begins."""
+"""Minimum turn while other flows wait; long compared to the hold-off at its start."""
 
 
 class Grant(NamedTuple):
-    """The connection may post, with this limiter."""
+    """The connection gets this limiter and may post."""
 
     key: int
     limiter: int
 
 
 class Revoke(NamedTuple):
-    """The connection should post nothing more, and give its limiter back when nothing is outstanding."""
+    """The connection must stop posting, and return its limiter when nothing is outstanding."""
 
     key: int
 
@@ -118,11 +117,11 @@ PoolAction: TypeAlias = Grant | Revoke
 
 
 class LimiterPool:
-    """The limiters of one NIC, without I/O.
+    """Shares the limiters of one NIC among connections, without I/O.
 
-    A connection asks when it has something to post, rests when it has nothing more, and gives its limiter
-    back when it has been asked to and nothing of it is outstanding. One that rests keeps its limiter, and is
-    asked before all others. While nobody waits, nobody is asked.
+    A connection requests a limiter when it has something to post, and becomes idle when it has nothing more.
+    After a revocation it returns the limiter once nothing is outstanding. An idle connection keeps its
+    limiter, and is the first to be revoked. Limiters are revoked only while connections wait.
     """
 
     def __init__(self, limiters: int, turn_ns: int = TURN_NS) -> None:
@@ -130,53 +129,53 @@ class LimiterPool:
         self._free = deque(range(limiters))
         self._waiting: deque[int] = deque()
         self._held: dict[int, tuple[int, HostNs]] = {}
-        self._resting: dict[int, None] = {}
+        self._idle: dict[int, None] = {}
         self._revoked: set[int] = set()
         self._actions: list[PoolAction] = []
 
     @property
     def deadline_ns(self) -> HostNs | None:
-        """When `on_timer` must be called: at the end of the longest turn, if a flow waits."""
+        """Instant at which `on_timer` must be called: the end of the longest turn, if a connection waits."""
         turns = [since_ns for key, (_, since_ns) in self._held.items() if key not in self._revoked]
         if len(self._waiting) <= len(self._revoked) or not turns:
             return None
         return HostNs(min(turns) + self._turn_ns)
 
     def take(self) -> int | None:
-        """Take a limiter out of the pool until the end; None if none is free."""
+        """Remove a free limiter from the pool for ever; None if none is free."""
         return self._free.pop() if self._free else None
 
     @property
     def is_empty(self) -> bool:
-        """Whether every limiter has been taken out."""
+        """True if every limiter has been removed."""
         return not self._free and not self._held
 
     def actions(self) -> list[PoolAction]:
-        """Hand out what connections must be told, in order, and forget it."""
+        """Return the pending actions in order, and clear them."""
         actions, self._actions = self._actions, []
         return actions
 
     def ask(self, key: int, now: HostNs) -> None:
-        """A connection has something to post; asking again changes nothing.
+        """Request a limiter for a connection; a repeated request changes nothing.
 
-        For one that rested a new turn begins: nobody waited meanwhile.
+        An idle connection starts a new turn, because no connection has waited in the meantime.
         """
-        if key in self._resting:
-            del self._resting[key]
+        if key in self._idle:
+            del self._idle[key]
             self._held[key] = (self._held[key][0], now)
         elif key not in self._held and key not in self._waiting:
             self._waiting.append(key)
             self._serve(now)
 
     def rest(self, key: int) -> None:
-        """A connection that holds a limiter has nothing to post for now; saying it again changes nothing."""
+        """Mark the holder of a limiter as idle; a repetition changes nothing."""
         if key in self._held and key not in self._revoked:
-            self._resting[key] = None
-            self._disturb_resting()
+            self._idle[key] = None
+            self._revoke_idle()
 
     def give_back(self, key: int, now: HostNs, *, wants_more: bool) -> None:
-        """A connection has nothing outstanding and leaves its limiter to others; it may queue again."""
-        assert key in self._held, f"connection {key} gives back a limiter that it does not hold"
+        """Take a limiter back from a connection without outstanding verbs; it may wait for another turn."""
+        assert key in self._held, f"connection {key} returns a limiter that it does not hold"
         if wants_more:
             self._waiting.append(key)
         self._free.append(self._held.pop(key)[0])
@@ -184,7 +183,7 @@ class LimiterPool:
         self._serve(now)
 
     def leave(self, key: int, now: HostNs) -> int | None:
-        """A connection is gone, whatever it had; return the limiter that it held, which is free again."""
+        """Remove a connection; return the limiter that it held, which is free again."""
         if key in self._waiting:
             self._waiting.remove(key)
         if key not in self._held:
@@ -196,11 +195,11 @@ class LimiterPool:
         return limiter
 
     def holds(self, key: int) -> bool:
-        """Whether a connection has a limiter."""
+        """True if a connection has a limiter."""
         return key in self._held
 
     def on_timer(self, now: HostNs) -> None:
-        """End turns that have lasted long enough, as many as there are connections waiting."""
+        """Revoke limiters whose turn is over, one per waiting connection."""
         by_age = sorted(self._held, key=lambda key: self._held[key][1])
         for key in by_age:
             is_over = now >= self._held[key][1] + self._turn_ns
@@ -209,20 +208,20 @@ class LimiterPool:
 
     def _forget(self, key: int) -> None:
         self._revoked.discard(key)
-        self._resting.pop(key, None)
+        self._idle.pop(key, None)
 
     def _serve(self, now: HostNs) -> None:
         while self._free and self._waiting:
             key, limiter = self._waiting.popleft(), self._free.popleft()
             self._held[key] = (limiter, now)
             self._actions.append(Grant(key, limiter))
-        self._disturb_resting()
+        self._revoke_idle()
 
-    def _disturb_resting(self) -> None:
-        """Ask those that rest, the longest one first, as many as there are connections waiting."""
-        while self._resting and len(self._revoked) < len(self._waiting):
-            key = next(iter(self._resting))
-            del self._resting[key]
+    def _revoke_idle(self) -> None:
+        """Revoke limiters of idle connections, longest idle first, one per waiting connection."""
+        while self._idle and len(self._revoked) < len(self._waiting):
+            key = next(iter(self._idle))
+            del self._idle[key]
             self._revoke(key)
 
     def _revoke(self, key: int) -> None:

@@ -1,4 +1,4 @@
-"""Overridable parameters: frozen dataclasses whose fields carry their range, so that one check serves all."""
+"""Overridable parameters: frozen dataclasses whose fields carry their range."""
 
 import math
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from rogue.agent.core.errors import SettingsError
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Base of every set of parameters; a field's unit is the last part of its name."""
+    """Base of all sets of parameters; a field's unit is the last part of its name."""
 
     def check(self) -> None:
         """Raise SettingsError if values contradict each other."""
 
 
 class Bounds(TypedDict):
-    """Closed range of a number, kept in the field's metadata."""
+    """Closed range of a number, in the field's metadata."""
 
     minimum: float
     maximum: float
@@ -49,7 +49,7 @@ def override(parameters: P, overrides: Mapping[str, object]) -> P:
 
 
 def _check(declared: Field[object], default: object, value: object) -> None:
-    """Accept a value of the default's type and within bounds; an integer is accepted for a fraction."""
+    """Raise SettingsError unless a value has the default's type (int counts as float) and is in range."""
     allowed = (int, float) if isinstance(default, float) else (type(default),)
     if type(value) not in allowed:
         raise SettingsError(declared.name, value, f"a value of type {type(default).__name__}")

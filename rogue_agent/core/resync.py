@@ -138,7 +138,7 @@ class ResyncClient:
 
     The wait before a repetition doubles from `resync_wait_ns` to `resync_wait_max_ns`. `request` is the open
     one, or the last.
-    Test: test_resync.py::test_back_off_worked_example.
+    Test: test_recovery.py::test_back_off_worked_example.
     """
 
     def __init__(self, qp_num: int, peer_qp_num: int, settings: TransportSettings) -> None:

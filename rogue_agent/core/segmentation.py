@@ -1,4 +1,4 @@
-"""From transfers to verbs, and from verbs to batches: how much one verb moves, and which verbs are signalled.
+"""Segmentation of transfers into verbs, and of verbs into batches with one signal.
 
 Source: RoGUE, sections 3.1 and 3.6.
 """
@@ -13,11 +13,10 @@ from rogue.agent.core.window import Batch
 
 
 class Transfer(NamedTuple):
-    """What the application wants moved; to the application it is one verb.
+    """Bytes to move; one verb to the application.
 
-    `is_signaled` asks for a signal on the transfer's last verb even if the batch could grow further. `imm`
-    travels with that last verb; READs carry none. `verb_bytes`: the application moves it in verbs of this
-    size, which stay whole where they are small.
+    `is_signaled` requests a signal on the last verb even if the batch could grow. The last verb carries
+    `imm`; READs carry none. `verb_bytes`: size of the application's own verbs, which are not split if small.
     """
 
     transfer_id: int
@@ -29,19 +28,19 @@ class Transfer(NamedTuple):
 
 
 class Segmenter:
-    """Queue of transfers that hands out batches.
+    """Queue of transfers that emits batches.
 
     - A transfer of at least `segment_bytes` is cut into verbs of that size, the last one shorter, each
       signalled.
     - Smaller transfers stay whole and share a batch until it holds `segment_bytes`, `verbs_max` verbs, or a
-      verb for which the application wants a signal.
-    - When nothing else waits, the last verb is signalled, so that no credit of the window stays out.
+      verb with a requested signal.
+    - If nothing else waits, the last verb is signalled, so that it returns its share of the window.
 
     Verbs are numbered upwards from `first_wr_id` in posting order.
     """
 
     extra_verbs: ClassVar[int] = 0
-    """Verbs that `take` may add to the batch that `peek` has shown."""
+    """Verbs that `take` can add to the batch that `peek` has returned."""
 
     def __init__(self, link: LinkFacts, segment_bytes: int, verbs_max: int, first_wr_id: int = 1) -> None:
         self._framing = link.wire
@@ -61,7 +60,7 @@ class Segmenter:
         self._waiting.append(transfer)
 
     def peek(self) -> Batch | None:
-        """Return the batch to post next, None if nothing waits; until it is full it grows with transfers."""
+        """Return the next batch, None if nothing waits; it grows with later transfers until it is full."""
         if self._batch is None:
             if not self._waiting:
                 return None
@@ -72,7 +71,7 @@ class Segmenter:
         return self._batch
 
     def take(self) -> Batch:
-        """Hand out the batch last returned by `peek`, with its last verb signalled."""
+        """Remove the batch last returned by `peek`, with its last verb signalled."""
         batch = self._batch
         assert batch is not None, "take() without a batch to take"
         self._batch = None
@@ -83,7 +82,7 @@ class Segmenter:
         return batch
 
     def renumber(self, batches: Iterable[Batch]) -> int:
-        """Give these batches, and then the one in the making, new numbers; return the last old number."""
+        """Renumber these batches, and then the unfinished one; return the last old number."""
         last_wr_id = self._next_wr_id - 1
         for batch in (*batches, *([self._batch] if self._batch else [])):
             batch.sends = [
@@ -94,7 +93,7 @@ class Segmenter:
         return last_wr_id
 
     def clear(self) -> list[tuple[int, int]]:
-        """Drop everything; return (transfer id, bytes handed out before) of what was dropped, in order."""
+        """Drop everything; return (transfer id, bytes emitted before) of what was dropped, in order."""
         dropped = [(send.transfer_id, send.offset_bytes) for send in self._batch.sends] if self._batch else []
         for transfer in self._waiting[self._taken :]:
             dropped.append((transfer.transfer_id, self._offset_bytes))
@@ -141,12 +140,12 @@ class Segmenter:
             self._offset_bytes = offset_bytes + length_bytes
 
     def _forget_taken(self) -> None:
-        """A list, not a deque: the many that wait for nothing take 56 bytes each, instead of 760."""
+        """Trim the list of transfers; a deque would take 760 bytes instead of 56 in each idle connection."""
         del self._waiting[: self._taken]
         self._taken = 0
 
     def _wire_bytes(self, verb: Verb, length_bytes: int, has_immediate: bool) -> tuple[int, int]:
-        """Return the sizes of a verb and of its last packet; those of a whole segment are computed once."""
+        """Return the wire sizes of a verb and of its last packet; those of a whole segment are cached."""
         key = (verb, has_immediate)
         if length_bytes == self._segment_bytes and (known := self._segment_wire_bytes.get(key)):
             return known
@@ -159,10 +158,10 @@ class Segmenter:
 
 
 class AcknowledgedSegmenter(Segmenter):
-    """Over UC each batch ends with a verb whose immediate asks the peer's library for an acknowledgement.
+    """Ends each batch with an immediate that requests an acknowledgement of the peer's library, over UC.
 
-    The last verb carries the library's immediate if it is a WRITE without one of the application's;
-    otherwise a WRITE of no bytes follows it. A SEND's own receive belongs to the application.
+    The last verb carries this immediate if it is a WRITE without one of the application. Otherwise a WRITE of
+    no bytes follows it, because a SEND's receive belongs to the application.
     Source: RoGUE, sections 3.4 and 3.6.
     """
 
@@ -173,7 +172,7 @@ class AcknowledgedSegmenter(Segmenter):
         self._next_number = 0
 
     def take(self) -> Batch:
-        """Hand out the batch last returned by `peek`, with its number as the immediate of its last verb."""
+        """Remove the batch last returned by `peek`, with its number as the immediate of its last verb."""
         batch = super().take()
         batch.number = self.next_number()
         batch.signaled_before_ns = None
@@ -193,7 +192,7 @@ class AcknowledgedSegmenter(Segmenter):
         return batch
 
     def next_number(self) -> int:
-        """Use up one number."""
+        """Return the next number."""
         number = self._next_number
         self._next_number = (number + 1) % BATCH_NUMBERS
         return number

@@ -1,4 +1,4 @@
-"""The settings of a transport, and instruments for labelled ablations."""
+"""Settings of a transport, and instruments for labelled ablations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,10 +10,10 @@ from rogue.agent.core.parameters import Parameters, at_least, between
 
 
 class Instruments(NamedTuple):
-    """Test hooks for labelled ablations: exact departure times and added RTT noise; verbs offer neither.
+    """Hooks for labelled ablations: exact departure times and RTT noise, which verbs do not offer.
 
     random: uniform numbers in [0, 1), for RTT noise.
-    left_ns: the instant at which the last byte of a signalled verb left the NIC, on the NIC's clock.
+    left_ns: departure of the last byte of a signalled verb, on the NIC's clock.
     """
 
     random: Callable[[], float] | None = None
@@ -31,21 +31,21 @@ class TransportSettings(Parameters):
     service: "rc" for a reliable connection, "uc" for an unreliable one.
     cc: the congestion control's registry name.
     cc_parameters: the congestion control's own parameters.
-    estimator: the RTT estimator's registry name; None: the congestion control sees no sample.
-    rtt_noise_ns: an ablation: each sample gets a uniform random time of up to this added.
+    estimator: the RTT estimator's registry name; None: no RTT samples.
+    rtt_noise_ns: an ablation: upper bound of a uniform random time added to each sample.
     segment_bytes: length of a verb cut from a larger transfer, and the bytes that one signal covers.
-    batches_min: an ablation: so many batches may be posted whatever the window says; RoGUE has two.
-    hold_off_bytes: bytes posted after a write of the limiter before samples count again.
-    rate_change_max_bps: how far one write may move the limiter.
-    send_queue_verbs: verbs that a lane may have in the send queue; `batches_min` batches must fit.
+    batches_min: an ablation: batches that may be posted regardless of the window; RoGUE has two.
+    hold_off_bytes: bytes to post after a change of the limiter before samples count again.
+    rate_change_max_bps: largest change of the limiter by one request.
+    send_queue_verbs: verbs of a lane in the send queue; at least `batches_min` batches must fit.
     retry_count, timeout_exponent: the queue pair's attributes; the NIC waits 4.096 us * 2^timeout_exponent
     for an ACK.
-    has_shadow: whether a connection has a second queue pair, to which it turns when the first one fails.
-    resync_wait_ns, resync_wait_max_ns, resync_limit_ns: how long the peer's reply about a lost queue pair is
-    waited for the first time, at most, and altogether.
-    flush_timeout_ns: how long completions may be missing after a queue pair failed.
-    acknowledgement_wait_ns, acknowledgement_wait_max_ns: over UC, how long an acknowledgement of the peer's
-    library is waited for at least, and at most after repeated failures.
+    has_shadow: a second queue pair takes over when the first one fails.
+    resync_wait_ns, resync_wait_max_ns, resync_limit_ns: first, longest and total wait for the peer's reply
+    about a lost queue pair.
+    flush_timeout_ns: longest wait for completions after a queue pair failed.
+    acknowledgement_wait_ns, acknowledgement_wait_max_ns: over UC, shortest wait for an acknowledgement of the
+    peer's library, and longest after repeated timeouts.
     """
 
     transport: str
@@ -70,7 +70,7 @@ class TransportSettings(Parameters):
     acknowledgement_wait_max_ns: int = field(default=64_000_000, metadata=at_least(1))
 
     def check(self) -> None:
-        """What is waited for first is no longer than the most that is waited, and the least batches fit."""
+        """Raise SettingsError unless first waits are at most the longest, and the least batches fit."""
         for name in ("resync_wait", "acknowledgement_wait"):
             first_ns, most_ns = getattr(self, f"{name}_ns"), getattr(self, f"{name}_max_ns")
             if first_ns > most_ns:
@@ -82,5 +82,5 @@ class TransportSettings(Parameters):
 
     @property
     def has_batch_acknowledgements(self) -> bool:
-        """Whether the peer's library acknowledges each batch: only so does UC tell an RTT."""
+        """True if the peer's library acknowledges each batch, which RTT samples over UC need."""
         return self.service == "uc" and self.estimator is not None

@@ -1,7 +1,7 @@
-"""Life of a Connection: every legal (state, event) pair, as data.
+"""State machine of a Connection: every legal (state, event) pair.
 
-Without a shadow queue pair a connection that breaks ends once its verbs are flushed, with all transfers
-reported. With one it is open again at once, or stranded until one of the two has been resynchronised.
+Without a shadow, a connection that breaks ends once its verbs are flushed, with all transfers reported. With
+a shadow it is open again at once, or stranded until one of the two queue pairs has been resynchronised.
 """
 
 from enum import Enum, unique
@@ -20,7 +20,7 @@ class State(Enum):
 
 @unique
 class Event(Enum):
-    """Events that matter for the state."""
+    """Events that affect the state."""
 
     SUBMITTED = "the application submitted a transfer"
     POSTED = "the driver posted a verb"

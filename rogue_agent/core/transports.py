@@ -1,4 +1,4 @@
-"""Transports by name, and the one place where a user's overrides become settings."""
+"""Transports by name, and the conversion of a user's overrides into settings."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
@@ -50,7 +50,7 @@ def roce(line_rate_bps: int) -> TransportSettings:
 
 
 def rogue_uc(line_rate_bps: int) -> TransportSettings:
-    """RoGUE over UC: the peer's library acknowledges each batch; what is lost stays lost.
+    """RoGUE over UC: the peer's library acknowledges each batch; lost bytes are not sent again.
 
     Source: RoGUE, section 3.4.
     """
@@ -58,12 +58,12 @@ def rogue_uc(line_rate_bps: int) -> TransportSettings:
 
 
 def roce_uc(line_rate_bps: int) -> TransportSettings:
-    """Native RoCE over UC: two 1 MiB verbs in the NIC, without a check that they arrive."""
+    """Native RoCE over UC: two 1 MiB verbs posted, without a check that they arrive."""
     return replace(roce(line_rate_bps), transport="roce-uc", service="uc")
 
 
 CHOICES = ("cc", "estimator")
-"""Keys of overrides that choose an algorithm."""
+"""Overrides that select an algorithm."""
 
 TRANSPORTS: dict[str, Callable[[int], TransportSettings]] = {
     "rogue": rogue,
@@ -86,7 +86,7 @@ def settings_for(transport: str, line_rate_bps: int, overrides: Mapping[str, obj
 def chosen_settings(transport: str, line_rate_bps: int, choices: Mapping[str, object]) -> TransportSettings:
     """Return a transport's defaults at a line rate with another `cc` or `estimator`.
 
-    These two decide which parameters there are. Raises SettingsError(key, got, expected).
+    These two determine the parameters. Raises SettingsError(key, got, expected).
     """
     settings = TRANSPORTS[_one_of("transport", transport, TRANSPORTS)](line_rate_bps)
     if "cc" in choices:

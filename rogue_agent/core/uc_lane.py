@@ -1,4 +1,4 @@
-"""A lane over UC: the signal ends a batch for the application, the acknowledgement for the window."""
+"""A lane over UC: completions end batches for the application, acknowledgements for the window."""
 
 from collections import deque
 
@@ -18,17 +18,17 @@ _SRTT_FACTOR = 4
 
 
 class UcLane(Lane):
-    """Each batch ends with an immediate, which the peer's library acknowledges with one of its own.
+    """The peer's library acknowledges the immediate of each batch with another immediate.
 
-    Acknowledgements come in the order of the batches. One that overtakes others says that these, or their
-    acknowledgements, were lost: they leave the window, and the congestion control hears of it, once for all
-    that had been handed out by then. When the NIC has sent a batch and no acknowledgement comes for
-    max(4 * smoothed RTT, `acknowledgement_wait_ns`), everything that was sent leaves the window, the window
-    starts anew, and nothing is posted until an acknowledgement comes, if need be of a *probe*, a WRITE of no
-    bytes. The wait doubles up to `acknowledgement_wait_max_ns`.
+    Acknowledgements arrive in the order of the batches. If one is missing before a later one, its batch or
+    the acknowledgement was lost. The lost batches leave the window, and the congestion control gets one loss
+    for all batches in flight at that time. If no acknowledgement arrives for
+    max(4 * smoothed RTT, `acknowledgement_wait_ns`) after the NIC has sent a batch, everything that was sent
+    leaves the window, and the window restarts. Nothing is posted until an acknowledgement arrives; the lane
+    sends a *probe* for it, a WRITE of no bytes. The wait doubles up to `acknowledgement_wait_max_ns`.
 
     Source: RoGUE, section 3.4.  Test: test_uc_lane.py.
-    Deviation: the paper gives neither the factor for a loss (1/2), nor the timeout, nor what a retry sends.
+    Deviation: the factor for a loss (1/2), the timeout, and what a retry sends are ours.
     """
 
     segmenter_class = AcknowledgedSegmenter
@@ -45,13 +45,13 @@ class UcLane(Lane):
         self._wait_max_ns = settings.acknowledgement_wait_max_ns
         self._timeouts = 0
         self._srtt_ns = 0.0
-        self._told_wr_id = -1
+        self._notified_wr_id = -1
         self._probe: Batch | None = None
         self._inferred_losses = 0
         self._acknowledgement_timeouts = 0
 
     def losses(self) -> dict[str, int]:
-        """Batches that a later one's acknowledgement overtook, and how often none came at all."""
+        """Return the number of lost batches, and of acknowledgement timeouts."""
         return {
             "inferred_losses": self._inferred_losses,
             "acknowledgement_timeouts": self._acknowledgement_timeouts,
@@ -59,12 +59,12 @@ class UcLane(Lane):
 
     @property
     def deadline_ns(self) -> HostNs | None:
-        """When an acknowledgement is overdue; without a limiter nobody could ask for it."""
+        """Instant at which an acknowledgement is overdue; None without a limiter, which a probe needs."""
         return self._deadline_ns if self.feedback.has_turn else None
 
     @property
     def wait_ns(self) -> int:
-        """How long an acknowledgement is waited for at present.
+        """Current wait for an acknowledgement.
 
         Test: test_uc_lane.py::test_the_wait_worked_example.
         """
@@ -72,12 +72,12 @@ class UcLane(Lane):
         return min(wait_ns << self._timeouts, max(wait_ns, self._wait_max_ns))
 
     def post_batches(self, actions: list[Action]) -> None:
-        """Hand out batches while nothing forbids it."""
+        """Emit batches unless a probe is in flight."""
         if self._probe is None:
             super().post_batches(actions)
 
     def on_posted(self, wr_id: int, nic_ns: NicNs) -> None:
-        """A verb was posted just after this instant."""
+        """Record that a verb was posted just after this instant."""
         batch = self._unposted[0] if self._unposted else None
         super().on_posted(wr_id, nic_ns)
         if batch is not None and wr_id == batch.wr_id:
@@ -86,7 +86,7 @@ class UcLane(Lane):
             self._unsignaled.append(batch)
 
     def complete(self, now: HostNs, wr_id: int, completed_ns: NicNs, actions: list[Action]) -> bool:
-        """The last byte of a batch has left the NIC: from now on its acknowledgement may be missing."""
+        """Record that a batch has left the NIC, and start the wait for its acknowledgement."""
         if self.release(wr_id, actions) is not None:
             self._signaled_ns = completed_ns
             if self._unsignaled:
@@ -96,7 +96,7 @@ class UcLane(Lane):
         return False
 
     def release(self, wr_id: int, actions: list[Action]) -> Batch | None:
-        """The oldest batch has been sent, and UC promises no more: report the transfers that end in it."""
+        """Report the transfers that end in the oldest batch, which has been sent; UC guarantees no more."""
         if not self._unsignaled or wr_id != self._unsignaled[0].wr_id:
             raise NicError(
                 self._qp_num, f"completion of verb {wr_id}, which is not the oldest signalled verb"
@@ -110,16 +110,16 @@ class UcLane(Lane):
     def on_acknowledgement(
         self, now: HostNs, ack: BatchAcknowledgement, nic_ns: NicNs, actions: list[Action]
     ) -> bool:
-        """The peer's library acknowledged a batch; return whether congestion control has something to say.
+        """Handle an acknowledgement; return True if the congestion control may want another rate.
 
-        An acknowledgement of a batch that was given up is too late to tell anything. One of a batch that has
-        not been posted, or was under way for no time, is a lie: PeerError.
+        A late acknowledgement of a batch that was given up has no effect. Raises PeerError for a batch that
+        has not been posted, or with a negative time of flight.
         """
         self._check(ack, nic_ns)
         probe = self._probe
         if probe is not None and ack.number == probe.number:
             self._smooth(nic_ns - probe.enqueued_ns - (ack.processing_ns or 0))
-            self._on_life(now)
+            self._on_any_acknowledgement(now)
             return False
         acknowledged = self._window.pop_through(ack.number)
         if not acknowledged:
@@ -127,22 +127,22 @@ class UcLane(Lane):
         *lost, batch = acknowledged
         self.feedback.on_acknowledged(batch.payload_bytes)
         self._inferred_losses += len(lost)
-        self._on_life(now)
+        self._on_any_acknowledgement(now)
         has_moved = bool(lost) and self._on_loss(lost[-1], batch)
         if ack.processing_ns is None:
             return has_moved
         return self._sample(now, batch, NicNs(nic_ns - ack.processing_ns), actions) or has_moved
 
     def _check(self, ack: BatchAcknowledgement, nic_ns: NicNs) -> None:
-        """Whether what a receiver says can be true."""
+        """Raise PeerError for an impossible acknowledgement."""
         if any(batch.number == ack.number for batch in self._unposted):
-            raise PeerError(f"batch {ack.number} is said to have arrived, but has not been posted")
+            raise PeerError(f"got the arrival of batch {ack.number}, which has not been posted")
         for batch in self._window.batches:
             if batch.number == ack.number and nic_ns - (ack.processing_ns or 0) < batch.enqueued_ns:
-                raise PeerError(f"batch {ack.number} is said to have arrived before it was posted")
+                raise PeerError(f"got the arrival of batch {ack.number} before it was posted")
 
     def on_timer(self, now: HostNs) -> bool:
-        """Return whether one is overdue: then the window starts anew, and the caller sends a probe."""
+        """Return True after a timeout: the window restarts, and the caller sends a probe."""
         if self.deadline_ns is None or now < self.deadline_ns:
             return False
         while self._is_oldest_sent():
@@ -162,7 +162,7 @@ class UcLane(Lane):
         return batch_immediate(self._probe.number)
 
     def on_message_posted(self, wr_id: int, nic_ns: NicNs) -> None:
-        """A probe was posted just after this instant."""
+        """Record that a probe was posted just after this instant."""
         if self._probe is not None and self._probe.wr_id == wr_id:
             self._probe.enqueued_ns = nic_ns
 
@@ -172,7 +172,7 @@ class UcLane(Lane):
         return batches
 
     def _sample(self, now: HostNs, batch: Batch, completed_ns: NicNs, actions: list[Action]) -> bool:
-        """Let the feedback loop see an acknowledged batch; smooth what counted."""
+        """Pass an acknowledged batch to the feedback loop, and smooth accepted samples."""
         rtt_ns, verdict = self.feedback.sample(batch, completed_ns, now, self.inflight_bytes)
         if rtt_ns is None:
             return False
@@ -186,27 +186,27 @@ class UcLane(Lane):
         """Smooth RTTs as TCP does. Source: RFC 6298, section 2."""
         self._srtt_ns = self._srtt_ns + _SRTT_GAIN * (rtt_ns - self._srtt_ns) if self._srtt_ns else rtt_ns
 
-    def _on_life(self, now: HostNs) -> None:
-        """An acknowledgement came: posting may go on, and the wait for younger ones starts anew."""
+    def _on_any_acknowledgement(self, now: HostNs) -> None:
+        """Resume posting after an acknowledgement, and restart the wait for later ones."""
         self._probe = None
         self._timeouts = 0
         self._deadline_ns = None
         self._wait(now)
 
     def _wait(self, now: HostNs) -> None:
-        """Wait for an acknowledgement if one can be expected: not for what the NIC still has to send."""
+        """Start the wait for an acknowledgement if the NIC has sent the oldest batch."""
         if self._is_oldest_sent():
             self._deadline_ns = HostNs(now + self.wait_ns)
 
     def _is_oldest_sent(self) -> bool:
-        """Whether the oldest batch of the window has left the NIC, and waits only for its acknowledgement."""
+        """True if the oldest batch of the window has left the NIC and is not acknowledged."""
         batches = self._window.batches
         return bool(batches) and batches[0] not in self._unsignaled and batches[0] not in self._unposted
 
     def _on_loss(self, lost: Batch, arrived: Batch) -> bool:
-        """Tell the congestion control, unless the batch belongs to a flight that it has been told of."""
-        if lost.wr_id <= self._told_wr_id:
+        """Notify the congestion control, unless it has been notified for the same flight."""
+        if lost.wr_id <= self._notified_wr_id:
             return False
-        self._told_wr_id = [arrived, *self._window.batches][-1].wr_id
+        self._notified_wr_id = [arrived, *self._window.batches][-1].wr_id
         self.feedback.cc.on_loss()
         return True

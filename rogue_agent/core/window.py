@@ -1,24 +1,23 @@
-"""Batches in flight, and whether one more may be posted."""
+"""Batches in flight, and the window that admits them."""
 
 from rogue.agent.core.actions import PostSend
 from rogue.agent.core.clocks import NicNs
 
 NO_EPOCH = -1
-"""Epoch of a batch whose sample may not count."""
+"""Epoch of a batch whose sample will not count."""
 
 
 class Batch:
     """Verbs in posting order; only the last one is signalled, and its completion completes them all.
 
-    Known when the batch is assembled: `sends`, `wr_id` of the signalled one, `payload_bytes`, `wire_bytes`,
-    `last_packet_wire_bytes`, and `ended_transfers`, (id, size) of the transfers whose last byte is in here.
-    `receipts` counts its verbs that take a receive from the peer.
-    Known once it is posted: `enqueued_ns`, the NIC's clock just before the first verb was posted;
-    `rate_bps`, the rate in force then; `is_anchored`, whether the limiter was settled and nothing was
-    before the batch in the queue pair; `epoch`, the limiter setting that a sample can be attributed to.
-    `is_followed` says whether another batch was posted before this one completed.
+    Set during assembly: `sends`, `wr_id` of the signalled one, `payload_bytes`, `wire_bytes`,
+    `last_packet_wire_bytes`, `ended_transfers`, (id, size) of the transfers whose last byte is in the batch,
+    and `receipts`, the number of verbs that consume a receive of the peer.
+    Set when it is posted: `enqueued_ns`, the NIC's clock just before the first verb was posted; `rate_bps`,
+    the effective rate then; `is_anchored`, the limiter was settled and the queue pair empty; `epoch`, the
+    limiter setting of a sample. `is_followed`: another batch was posted before this one completed.
     Only over UC: `number`, which the peer's library repeats, and `signaled_before_ns`, when the last byte of
-    the batch before had left the NIC, None until that is known.
+    the previous batch left the NIC, None if unknown.
     """
 
     number: int
@@ -59,14 +58,12 @@ class Batch:
 class Window:
     """FIFO of posted, uncompleted batches under RoGUE's window rule.
 
-    The next batch may be posted while posted bytes plus its own stay within max(cwnd * MTU, 2 segments), or
-    while fewer than two batches are out, so that the NIC never starves behind a small window. A batch
-    enters whole or not at all. Where the window is smaller than two segments it is slack and the limiter
-    alone controls; nothing switches. `batches_min` is these two.
+    The next batch may be posted if posted bytes plus its own are at most max(cwnd * MTU, 2 segments), or if
+    fewer than two batches are in flight, so that the NIC does not starve with a small window. A batch enters
+    whole or not at all. If the window is smaller than two segments, the limiter alone controls.
+    `batches_min` is the number two here; `verbs_max` is the depth of the send queue.
 
-    `verbs_max` bounds the verbs posted at once: the depth of the send queue.
-
-    Source: RoGUE, sections 3.1 and 3.3.  Test: test_window.py::test_window_rule_worked_examples.
+    Source: RoGUE, sections 3.1 and 3.3.  Test: test_segmentation.py::test_window_rule_worked_examples.
     """
 
     __slots__ = (
@@ -89,11 +86,11 @@ class Window:
         self.inflight_verbs = 0
 
     def overrules(self, cwnd_packets: float) -> bool:
-        """Whether the least batches are posted although the congestion window is smaller."""
+        """True if the minimum of batches exceeds the congestion window."""
         return cwnd_packets * self._mtu_bytes < self._least_bytes
 
     def has_room(self, batch: Batch, cwnd_packets: float) -> bool:
-        """Whether the batch may be posted now."""
+        """True if the batch may be posted now."""
         if self.inflight_verbs + len(batch.sends) > self._verbs_max:
             return False
         if len(self.batches) < self._batches_min:
@@ -102,7 +99,7 @@ class Window:
         return needed_bytes <= self._least_bytes or needed_bytes <= cwnd_packets * self._mtu_bytes
 
     def push(self, batch: Batch) -> None:
-        """Count a batch as posted."""
+        """Add a posted batch."""
         self.batches.append(batch)
         self.inflight_bytes += batch.payload_bytes
         self.inflight_verbs += len(batch.sends)
@@ -115,7 +112,7 @@ class Window:
         return batch
 
     def pop_through(self, number: int) -> list[Batch]:
-        """Release the batch of this number and all before it, oldest first; none if it is not here."""
+        """Release the batch with this number and all before it, oldest first; none if it is absent."""
         if not any(batch.number == number for batch in self.batches):
             return []
         popped = [self.pop()]

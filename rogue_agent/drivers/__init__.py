@@ -1,1 +1,1 @@
-"""Drivers feed a Connection with inputs and carry out its actions."""
+"""Drivers: they feed a Connection with inputs and carry out its actions."""

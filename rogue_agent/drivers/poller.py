@@ -21,15 +21,15 @@ class Poller:
         self.waiting_ns = 0
 
     def now(self) -> HostNs:
-        """The time that watchers get."""
+        """Return the time that watchers get."""
         return self._clock()
 
     def be_punctual(self) -> None:
-        """Meet deadlines to the microsecond from now on, at the price of turns that do not sleep."""
+        """Meet deadlines to the microsecond from now on, by turns that do not sleep."""
         self.is_punctual = True
 
     def spin(self, on_turn: Callable[[HostNs], None]) -> None:
-        """Never sleep from now on, and call `on_turn` with the time each turn."""
+        """Do not sleep from now on, and call `on_turn` with the time each turn."""
         self._spinners.append(on_turn)
 
     def watch(self, descriptor: int, on_ready: Callable[[HostNs], None], events: int = select.POLLIN) -> None:
@@ -38,24 +38,24 @@ class Poller:
         self._poll.register(descriptor, events)
 
     def is_watched(self, descriptor: int) -> bool:
-        """Whether the descriptor has a watcher."""
+        """True if the descriptor has a watcher."""
         return descriptor in self._watchers
 
     def leave(self, descriptor: int) -> None:
-        """Watch this descriptor no more."""
+        """Stop watching this descriptor."""
         del self._watchers[descriptor]
         self._poll.unregister(descriptor)
 
     def leave_all_but(self, descriptor: int) -> None:
-        """Watch this one only, and sleep again."""
+        """Watch only this descriptor, and sleep again."""
         self._spinners.clear()
         for other in [each for each in self._watchers if each != descriptor]:
             self.leave(other)
 
     def turn(self, deadline_ns: HostNs | None) -> None:
-        """Sleep until something is ready, at most to the deadline, rounded up to milliseconds; then call.
+        """Sleep until a descriptor is ready or the deadline, rounded up to ms; then call the watchers.
 
-        One that is punctual rounds down: it wakes up early, and is turned again until the deadline has come.
+        A punctual poller rounds down: it wakes up early, and the next turns do not sleep.
         """
         before = self._clock()
         left_ns = None if deadline_ns is None else max(0, deadline_ns - before)
@@ -70,7 +70,7 @@ class Poller:
             spinner(self._clock())
 
     def _ready(self, left_ns: int | None) -> list[int]:
-        """Sleep so long, or until there is news if that is None; descriptors that are ready."""
+        """Sleep for `left_ns`, None for no limit; return the ready descriptors."""
         timeout_ms = None
         if left_ns is not None:
             timeout_ms = left_ns // _NS_PER_MS if self.is_punctual else -(-left_ns // _NS_PER_MS)
@@ -81,9 +81,9 @@ _NS_PER_S = 1_000_000_000
 
 
 class VirtualClock:
-    """A clock that is read once after each sleep, and stands still in between, as the kernel's own does.
+    """A clock that is read once after each sleep, and does not advance in between, like the kernel's.
 
-    A process reads its clock twenty times per segment, and there each reading is a system call.
+    A process reads its clock twenty times per segment, and each reading would be a system call.
     """
 
     def __init__(self, read: Callable[[], int] = time.monotonic_ns) -> None:
@@ -91,11 +91,11 @@ class VirtualClock:
         self.now_ns = HostNs(read())
 
     def look(self) -> None:
-        """Read it anew: this process has slept."""
+        """Read the clock again, after a sleep."""
         self.now_ns = HostNs(self._read())
 
     def host_ns(self) -> HostNs:
-        """The time since the last sleep."""
+        """Return the time of the last reading."""
         return self.now_ns
 
 
@@ -118,7 +118,7 @@ class ExactPoller(Poller):
             self._writers.append(descriptor)
 
     def leave(self, descriptor: int) -> None:
-        """Watch this descriptor no more."""
+        """Stop watching this descriptor."""
         super().leave(descriptor)
         self._forget(descriptor)
 

@@ -17,28 +17,27 @@ _CALLS_AT_ONCE = 256
 
 
 class Table:
-    """A file of comma-separated rows under a line of column names; None leaves its field empty."""
+    """A CSV file with a header; None is an empty field."""
 
     def __init__(self, file: TextIO, columns: Sequence[str]) -> None:
         self._writer = csv.writer(file, lineterminator="\n")
         self._writer.writerow(columns)
 
     def row(self, *values: Value) -> None:
-        """Write one row; a truth value becomes 0 or 1."""
+        """Write one row; booleans become 0 or 1."""
         self._writer.writerow([int(value) if isinstance(value, bool) else value for value in values])
 
     def named(self, t_ns: int, values: Mapping[str, Value]) -> None:
-        """Write a row for each of some named values at one instant: an RTT sample has several."""
+        """Write a row for each named value at one instant."""
         self._writer.writerows(
             [(t_ns, name, int(value) if isinstance(value, bool) else value) for name, value in values.items()]
         )
 
 
 class DeferredCalls:
-    """Calls that are kept in order until `make` runs them: formatting rows is slower than keeping them.
+    """Calls that wait in order until `make` runs them, because formatting rows is slow.
 
-    `kept` is the file where they wait. Their arguments are kept as they are, once in a while all at once; so
-    they must not be changed after a call.
+    `kept` is the file where they wait. Arguments must not change after a call.
     """
 
     def __init__(self, call: Callable[..., None], kept: IO[bytes]) -> None:
@@ -48,13 +47,13 @@ class DeferredCalls:
         self._trouble: Exception | None = None
 
     def __call__(self, *arguments: object) -> None:
-        """Keep one call."""
+        """Defer one call."""
         self._waiting.append(arguments)
         if len(self._waiting) == _CALLS_AT_ONCE:
             self._put_away()
 
     def make(self) -> None:
-        """Make all calls that were kept; once one has failed none is made, or some would be made twice."""
+        """Run all deferred calls; after a failure run none, because some would run twice."""
         if self._trouble is not None:
             raise self._trouble
         try:
@@ -73,7 +72,7 @@ class DeferredCalls:
         self._kept.seek(0)
 
     def close(self) -> None:
-        """Make what is left, and keep nothing more."""
+        """Run the remaining calls, and close the file."""
         with self._kept:
             self.make()
 
@@ -83,7 +82,7 @@ class DeferredCalls:
 
 
 class LateTable(Table):
-    """A table whose rows become text late."""
+    """A table whose rows are formatted late."""
 
     def __init__(
         self, file: TextIO, columns: Sequence[str], late: Callable[[Callable[..., None]], DeferredCalls]
@@ -92,17 +91,17 @@ class LateTable(Table):
         self._late = late(super().row)
 
     def row(self, *values: Value) -> None:
-        """Keep one row."""
+        """Defer one row."""
         self._late(*values)
 
     def named(self, t_ns: int, values: Mapping[str, Value]) -> None:
-        """Keep a row for each of some named values at one instant."""
+        """Defer a row for each named value at one instant."""
         for name, value in values.items():
             self.row(t_ns, name, value)
 
 
 class Spool:
-    """The files of one role, in one directory, each named after the role and what is in it."""
+    """The files of one role in one directory, named after the role and their content."""
 
     def __init__(self, directory: Path, role: str) -> None:
         self.directory = directory
@@ -116,17 +115,17 @@ class Spool:
         return Table(self.file(name, "csv"), columns)
 
     def late_table(self, name: str, columns: Sequence[str]) -> Table:
-        """Open a table whose rows are on disk only after `flush`: one that gets a row for each verb."""
+        """Open a table, with a row per verb, whose rows are on disk only after `flush`."""
         return LateTable(self.file(name, "csv"), columns, self.late)
 
     def late(self, call: Callable[..., None]) -> DeferredCalls:
-        """Return what keeps calls of this until `flush`."""
+        """Return a function whose calls are deferred until `flush`."""
         kept = TemporaryFile(dir=self.directory)  # noqa: SIM115 - `close` closes it
         self._late.append(DeferredCalls(call, kept))
         return self._late[-1]
 
     def file(self, name: str, suffix: str) -> TextIO:
-        """Open a file for text."""
+        """Open a text file."""
         path = self.directory / f"{self._role}-{name}.{suffix}"
         file = path.open("w", encoding="utf-8")
         self._files.append(file)
@@ -134,10 +133,7 @@ class Spool:
         return file
 
     def flush(self) -> None:
-        """Have everything that was written on the node's disk, as far as other processes can tell.
-
-        What fails keeps nothing else from it; the first failure is raised at the end.
-        """
+        """Flush all files; the first failure is raised after all others were tried."""
         troubles = []
         for step in [*(late.make for late in self._late), *(file.flush for file in self._files)]:
             try:
@@ -148,7 +144,7 @@ class Spool:
             raise troubles[0]
 
     def close(self) -> None:
-        """Close all files; what does not fit on the disk any more is lost."""
+        """Close all files, and ignore a full disk."""
         for late in self._late:
             with suppress(OSError):
                 late.close()
@@ -160,7 +156,7 @@ class Spool:
 
 
 class ThroughputSample(NamedTuple):
-    """What arrived in an interval; the fields are columns of a file, and of the table `throughput` by name.
+    """Bytes that arrived in an interval; the fields are columns of a file and of the table `throughput`.
 
     `t_ns` is the end of the interval, `cwnd_over_rtt_bps` the mean of the agent's estimates in it, and
     `limiter_bps` the rate at its end.
@@ -177,11 +173,10 @@ THROUGHPUT_COLUMNS = ThroughputSample._fields
 
 
 class ThroughputMeter:
-    """Writes one row per interval from `start` to `close`, also for one in which nothing arrived.
+    """Writes one row per interval from `start` to `close`, also for an interval without arrivals.
 
-    Before `start` bytes are only added up. `first_ns` is the length of the first interval, so that flows that
-    start at different instants share one grid; the last interval ends at `close`. `estimate` is the agent's
-    estimate of its throughput, averaged over an interval; `limiter_bps` is the rate at an interval's end.
+    Before `start` bytes are only counted. `first_ns` is the length of the first interval, so that flows with
+    different starts share one grid; the last interval ends at `close`.
     """
 
     def __init__(self, table: Table, interval_ns: int, first_ns: int | None = None) -> None:
@@ -200,23 +195,23 @@ class ThroughputMeter:
         self._begin_ns, self._end_ns = start_ns, start_ns + self._first_ns
 
     def add(self, now: HostNs, delivered_bytes: int) -> None:
-        """Payload arrived."""
+        """Count payload that arrived."""
         self._pass(now)
         self._delivered_bytes += delivered_bytes
         self.total_bytes += delivered_bytes
 
     def estimate(self, now: HostNs, throughput_bps: float) -> None:
-        """The agent has a new estimate."""
+        """Add an estimate of the agent's throughput."""
         self._pass(now)
         self._estimates_bps.append(throughput_bps)
 
     def limit(self, now: HostNs, limiter_bps: int) -> None:
-        """The limiter has a new rate."""
+        """Set the limiter's rate."""
         self._pass(now)
         self.limiter_bps = limiter_bps
 
     def close(self, now: HostNs) -> None:
-        """Write the intervals that have ended, and the part of one that has passed."""
+        """Write the intervals that have ended, and the current one up to now."""
         self._pass(now)
         if self._end_ns is not None and now > self._begin_ns:
             self._write(now)
@@ -245,12 +240,12 @@ class ThroughputMeter:
 _RECORDED = tuple(
     field.name for field in fields(TransferRecord) if field.name not in ("arrived_ns", "waited_for")
 )
-"""What the requester knows of a transfer; its receiver writes down arrivals."""
+"""Fields that the requester records; the receiver records arrivals."""
 TRANSFER_COLUMNS = (*_RECORDED, "waited_for_role", "waited_for_transfer")
 
 
 class TransferLog:
-    """Writes transfers as they end; `ended` counts them by status, `first_error` is the first reason."""
+    """Records transfers as they end; `ended` counts them by status, `first_error` is the first reason."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -259,11 +254,11 @@ class TransferLog:
 
     @property
     def count(self) -> int:
-        """How many have ended."""
+        """Number of ended transfers."""
         return sum(self.ended.values())
 
     def write(self, record: TransferRecord) -> None:
-        """Write a transfer that has ended, or that the end of the run has cut off."""
+        """Record a transfer that has ended, or that the end of the run has cut off."""
         self.ended[record.status] += 1
         if self.first_error is None:
             self.first_error = record.error

@@ -1,8 +1,8 @@
-"""Driver without a NIC: writes down every input of a connection, and feeds it to a fresh one.
+"""Record every input of a connection, and replay them on a new one.
 
-The log is JSON lines: first what the connection was made from, then in order each input with its arguments,
-and each list of actions that was handed out. A replay must hand out the same ones; so a run over any driver,
-hardware included, becomes a test.
+The log is JSON lines: first the connection's parameters, then in order each input with its arguments and each
+list of actions. A replay must give the same actions, so a run over any driver, also on hardware, becomes a
+test.
 """
 
 import json
@@ -25,7 +25,7 @@ VERSION = 3
 
 
 class ReplayError(ValueError):
-    """The log is not one, or the connection did something else than when it was recorded."""
+    """The log is invalid, or the connection behaves differently than when it was recorded."""
 
     def __init__(self, line: int, problem: str) -> None:
         super().__init__(f"line {line}: {problem}")
@@ -48,13 +48,13 @@ _INPUTS: dict[str, tuple[Callable[[Any], object], ...]] = {
     "on_timer": (HostNs,),
     "on_turn": (bool,),
 }
-"""Inputs of a connection, and how each argument comes back from JSON."""
+"""Inputs of a connection, and the decoder of each argument."""
 
 
 class RecordedConnection(Connection):
-    """A connection that writes its life to a log; any driver can use it in place of a plain one.
+    """A connection that records its inputs and actions in a log.
 
-    Numbers that an instrument gives belong to the input during which they were asked for.
+    Readings of an instrument are recorded with the input that caused them.
     """
 
     def __init__(  # noqa: PLR0913 - as a Connection, and the log
@@ -86,14 +86,14 @@ class RecordedConnection(Connection):
         )
 
     def actions(self) -> list[Action]:
-        """Hand out what the driver must do, and write it down."""
+        """Return the pending actions, and record them."""
         actions = super().actions()
         if actions:
             self._write(["actions", described(actions)])
         return actions
 
     def record(self, name: str, arguments: tuple[object, ...]) -> None:
-        """Pass an input on, and write down what it was, what instruments said, and whether it was refused."""
+        """Pass on an input, and record it with the readings of instruments and the refusal, if any."""
         self._readings = []
         error = None
         try:
@@ -105,7 +105,7 @@ class RecordedConnection(Connection):
             self._write([name, arguments, self._readings, error])
 
     def _noting(self, instruments: Instruments) -> Instruments:
-        """Return instruments whose readings are written down."""
+        """Return instruments whose readings are recorded."""
 
         def noting(read: Callable[..., float]) -> Callable[..., float]:
             def read_and_note(*arguments: int) -> float:
@@ -123,7 +123,7 @@ class RecordedConnection(Connection):
 
 
 def _described_peer(peer: Peer) -> dict[str, object]:
-    """With the seal's nonces; their connection is over before a log is read."""
+    """Describe the peer, with the seal's nonces; the connection is over before a log is read."""
     nonces = None if peer.seal is None else peer.seal.nonces
     return {**peer._asdict(), "link": asdict(peer.link), "seal": nonces}
 
@@ -140,7 +140,7 @@ for _name in _INPUTS:
 
 
 def described(actions: Sequence[Action]) -> list[list[Any]]:
-    """Return actions as plain data: the kind, then the fields."""
+    """Convert actions to plain data: the kind, then the fields."""
     plain: list[list[Any]] = json.loads(
         json.dumps([[type(action).__name__, *action] for action in actions], default=_plain)
     )
@@ -148,7 +148,7 @@ def described(actions: Sequence[Action]) -> list[list[Any]]:
 
 
 def replay(lines: Iterable[str]) -> int:
-    """Feed a recorded life to a fresh connection; return the number of its inputs.
+    """Replay a log on a new connection; return the number of its inputs.
 
     Raises ReplayError at the first difference.
     """
@@ -177,7 +177,7 @@ def _parsed(lines: Iterable[str]) -> Iterator[tuple[int, Any]]:
 
 
 def _rebuilt(header: object, readings: list[float]) -> Connection:
-    """Make the connection that the first line describes, on instruments that repeat their readings."""
+    """Build the connection of the first line, with instruments that repeat their readings."""
     if not isinstance(header, dict) or header.get("version") != VERSION:
         raise ReplayError(1, f"not the beginning of a connection's log of version {VERSION}")
 
@@ -201,7 +201,7 @@ def _rebuilt(header: object, readings: list[float]) -> Connection:
 
 
 def _feed(connection: Connection, line: int, entry: Sequence[Any], readings: list[float]) -> None:
-    """Repeat one input; it must be refused if it was refused."""
+    """Repeat one input; it must be refused if the recorded one was."""
     name, arguments, noted, expected_error = entry
     if name not in _INPUTS:
         raise ReplayError(line, f"an input {name}, which no connection has")

@@ -34,7 +34,7 @@ IBV_QPS_ERR = 6
 
 
 class FlowEvent(NamedTuple):
-    """Something on the way from a failure to recovery; `event` is a word of the `events` table."""
+    """An event of failure or recovery, for the table `events`."""
 
     t_ns: HostNs
     event: str
@@ -42,30 +42,28 @@ class FlowEvent(NamedTuple):
 
 
 class QueuePairProgress(NamedTuple):
-    """A queue pair carries a flow, from here until it is lost; it may do so again when it is back."""
+    """Progress of a flow when a queue pair takes it over; a queue pair can do so several times."""
 
     qp_num: int
     completed_bytes: int
-    """Payload that was completed before, so that it is not posted again."""
+    """Payload that was completed before."""
     delivered_bytes: int
     """Payload that this queue pair had delivered before."""
 
 
 class SimulatedFlow(RecoveringFlow):
-    """One flow of a simulation: follows its schedule over a path, and keeps what it saw.
+    """One flow of a simulation: follows its schedule over a path, and keeps its samples and events.
 
-    The connection is given what `ibv_wc` and a clock query carry, and nothing that only a simulator can
-    know; `instruments` are for labelled ablations, and the engine's oracle joins them for an estimator that
-    asks for it by name. `on_end` hears the number of each transfer that has ended, `on_arrival` of each that
-    is at its receiver, who sees it there (over RC; over UC it might never be). The NIC calls in from the top
-    of the event loop, once per poll. A queue pair alone makes a flow that only WRITEs, without a shadow.
-    Where the other end hears of nothing, as that of plain WRITEs over RC, it has no library. `carriages` are
-    in order, and none while the first queue pair has not been lost.
+    The connection gets only what `ibv_wc` and a clock query provide. `instruments` are for labelled
+    ablations; an oracle estimator also gets the engine's departure times. `on_end` gets the number of each
+    transfer that has ended, `on_arrival` of each that has arrived over RC. The NIC calls in once per poll. A
+    queue pair instead of a path gives a flow of WRITEs without a shadow. The other end has a library only if
+    it receives anything. `carriages` are in order, empty until the first queue pair is lost.
     """
 
     carriages: tuple[QueuePairProgress, ...] = ()
 
-    def __init__(  # noqa: PLR0913 - a flow has that many independent properties, all named
+    def __init__(  # noqa: PLR0913 - independent properties of a flow
         self,
         simulation: SimulatedTime,
         path: SimulatedPath | QueuePair,
@@ -125,7 +123,7 @@ class SimulatedFlow(RecoveringFlow):
             self._path.side_channel[0].attach(self._on_datagrams)
 
     def _share_limiters(self, settings: TransportSettings) -> LimiterTurn | None:
-        """Say what this flow needs of the limiters at both ends; return its place in line for ours."""
+        """Assign limiters of shared NICs at both ends; return this flow's turn if it sets rates."""
         near, far = self._path.limiters
         near_ends, far_ends = zip(*self._path.pairs, strict=True)
         is_paced = self._connection.uses_limiter
@@ -136,7 +134,7 @@ class SimulatedFlow(RecoveringFlow):
         if near is None:
             return None
         if is_paced and not self._is_reader:
-            go_on = partial(SimulatedFlow._go_on, proxy(self))  # the flow has the turn
+            go_on = partial(SimulatedFlow._go_on, proxy(self))  # avoids a reference cycle
             return near.turn(near_ends, self._connection, self._application, go_on)
         near.leave_unlimited(near_ends)
         return None
@@ -152,11 +150,11 @@ class SimulatedFlow(RecoveringFlow):
         return self.again_bytes + sum(end.retransmitted_bytes for end in self._ends.values())
 
     def start(self) -> None:
-        """Arrange for the first transfer at its time."""
+        """Schedule the first transfer."""
         self._schedule_next(None)
 
     def release(self, number: int, now: HostNs, not_before_ns: HostNs) -> bool:
-        """Let a transfer start that was held; say whether it ever can."""
+        """Release a held transfer; return False if none starts any more."""
         can_start = self._application.release(number, not_before_ns)
         if can_start:
             self._schedule_next(now)
@@ -164,7 +162,7 @@ class SimulatedFlow(RecoveringFlow):
         return can_start
 
     def finish(self) -> None:
-        """End the run; what still runs stays unfinished, with the bytes sent again so far."""
+        """End the run; running transfers stay unfinished, with their retransmitted bytes."""
         for record in self._application.finish():
             record.retransmitted_bytes = self._newly_resent_bytes()
 
@@ -186,7 +184,7 @@ class SimulatedFlow(RecoveringFlow):
         return self._queue_pair.left_ns(wr_id)
 
     def _post(self, action: PostSend) -> NicNs:
-        """Post any verb, with its place in the memories at both ends."""
+        """Post any verb, with its offset in the memories of both ends."""
         wr_id, _, offset_bytes, length_bytes, signaled, verb, imm = action
         end = self._queue_pair
         if verb == "send":
@@ -200,9 +198,9 @@ class SimulatedFlow(RecoveringFlow):
         )
 
     def set_rate(self, rate_bps: int) -> int:
-        """Program the limiter; return its effective rate.
+        """Set the limiter; return its effective rate.
 
-        The requests of READs go unlimited where limiters are shared: they are few, and 98 bytes long.
+        With shared limiters, requests of READs are not limited: they are few, and 98 bytes long.
         """
         if self._is_reader and self._path.limiters[0] is not None:
             return rate_bps
@@ -246,7 +244,7 @@ class SimulatedFlow(RecoveringFlow):
     def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
         self.failures.append((now, action.status, str(self._error)))
 
-    def _turn_to(self, qp_num: int) -> None:
+    def _switch_to(self, qp_num: int) -> None:
         end = self._queue_pair = self._ends[qp_num]
         completed_bytes = sum(each.posted_bytes for each in self._ends.values()) - self.again_bytes
         before = self.carriages or (QueuePairProgress(self._path.main[0].qp_num, 0, 0),)
@@ -269,13 +267,13 @@ class SimulatedFlow(RecoveringFlow):
         self.events.append(FlowEvent(now, event, detail))
 
     def trace(self, action: Trace) -> None:
-        """Keep an RTT sample, and what the control believes after it."""
+        """Keep an RTT sample, and the congestion control's metrics after it."""
         self.rtt_samples.append(action.sample)
         if self._records_control:
             self.control_samples.append((action.sample.t_ns, action.metrics))
 
     def _schedule_next(self, now: HostNs | None) -> None:
-        """Begin the next transfer at its time; at once when that is now, or was before its turn came."""
+        """Start the transfers that are due, and schedule the next one."""
         application = self._application
         while application.next_start_ns is not None:
             if now is None or application.next_start_ns > now:
@@ -284,7 +282,7 @@ class SimulatedFlow(RecoveringFlow):
             self._connection.submit(application.begin(now))
 
     def _go_on(self, now: HostNs) -> None:
-        """Carry out what the connection asks for."""
+        """Carry out the connection's actions."""
         drain(self._connection, self, now)
         if self._turn is not None:
             self._turn.update(now)
@@ -326,14 +324,14 @@ class SimulatedFlow(RecoveringFlow):
 def _library(
     simulation: SimulatedTime, path: SimulatedPath, settings: TransportSettings, schedule: Schedule
 ) -> SimulatedLibrary | None:
-    """Serve the other end, unless it never hears of anything."""
+    """Return the library of the other end, None if it receives nothing."""
     has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
     if not has_receives and path.side_channel is None:
         return None
     return SimulatedLibrary(simulation, path, has_receives=has_receives)
 
 
-def _connection(  # noqa: PLR0913 - as a Connection, and where to record it
+def _connection(  # noqa: PLR0913 - as a Connection, and a log
     settings: TransportSettings,
     link: LinkFacts,
     qp_num: int,
@@ -342,7 +340,7 @@ def _connection(  # noqa: PLR0913 - as a Connection, and where to record it
     instruments: Instruments,
     record_inputs: TextIO | None,
 ) -> Connection:
-    """Make a connection that writes down its life if asked to."""
+    """Build a connection, which records its inputs if there is a log."""
     if record_inputs is None:
         return Connection(settings, link, qp_num, tracing=tracing, peer=peer, instruments=instruments)
     return RecordedConnection(

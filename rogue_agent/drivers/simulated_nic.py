@@ -1,4 +1,4 @@
-"""The face of a simulated NIC as this driver uses it: what verbs offer."""
+"""The interface of a simulated NIC that this driver uses."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
@@ -31,14 +31,14 @@ class NicQueuePair(Protocol):
 
     @property
     def posted_bytes(self) -> int:
-        """Payload bytes of all verbs posted here, those again that went down with it."""
+        """Payload bytes of all verbs posted here, including repeated ones."""
 
     @property
     def delivered_bytes(self) -> int:
         """Payload bytes posted here that are at the other end."""
 
     def call_when_delivered(self, delivered_bytes: int, callback: Callable[[int], object]) -> None:
-        """Call back once that many are."""
+        """Call back once that many bytes are delivered."""
 
     def attach(
         self,
@@ -46,7 +46,7 @@ class NicQueuePair(Protocol):
         on_qp_event: Callable[[int, int], None],
         on_receives: OnCompletions | None = None,
     ) -> None:
-        """Name the host software behind this queue pair."""
+        """Set the callbacks of the host software."""
 
     def left_ns(self, wr_id: int) -> float:
         """Oracle: when the last byte of the verb that has just completed left the NIC, on its clock."""
@@ -100,7 +100,7 @@ class NicDatagrams(Protocol):
     """A UD queue pair."""
 
     def attach(self, on_receives: OnDatagrams) -> None:
-        """Name the host software behind this queue pair."""
+        """Set the callbacks of the host software."""
 
     def post_send(self, wr_id: int, destination: "NicDatagrams", payload: bytes) -> None:
         """Send a datagram, which may be lost."""
@@ -117,7 +117,7 @@ class NicTimer(Protocol):
 
 
 class SimulatedTime(Protocol):
-    """What a running flow needs of a simulation."""
+    """Clock and timers of a simulation."""
 
     def schedule(self, host_ns: int, callback: Callable[[int], None]) -> None:
         """Call back once, at this instant."""

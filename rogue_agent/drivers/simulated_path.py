@@ -19,10 +19,10 @@ from rogue.agent.drivers.simulated_nic import Fabric, NicDatagrams, NicMemory, N
 
 
 class Arrivals:
-    """Tells when all of a transfer is in the receiver's memory, where its software looks.
+    """Detects when all of a transfer is in the receiver's memory.
 
-    Verbs of a queue pair arrive in the order of their posting, so that the last one of a transfer has come
-    when all that was posted until then has. What a lost queue pair did not bring is posted again on another.
+    Verbs of a queue pair arrive in posting order, so a transfer has arrived when all bytes posted up to its
+    last verb have. What a lost queue pair did not deliver is posted again on the other one.
     """
 
     def __init__(self, records: Sequence[TransferRecord], on_arrival: Callable[[int, HostNs], None]) -> None:
@@ -31,18 +31,18 @@ class Arrivals:
         self._posted_bytes: dict[int, int] = {}
 
     def on_posted(self, end: NicQueuePair, length_bytes: int, transfer_id: int, end_bytes: int) -> None:
-        """A verb was posted that reaches to `end_bytes` of its transfer."""
+        """Record a posted verb that ends at `end_bytes` of its transfer."""
         posted_bytes = self._posted_bytes.get(end.qp_num, 0) + length_bytes
         self._posted_bytes[end.qp_num] = posted_bytes
         if transfer_id > 0 and end_bytes == self._records[transfer_id - 1].size_bytes:
             end.call_when_delivered(posted_bytes, partial(self._on_delivered, transfer_id))
 
     def on_ready(self, end: NicQueuePair) -> None:
-        """A queue pair was reset: what had been posted and not delivered will not be."""
+        """Record a reset: bytes that were posted and not delivered are lost."""
         self._posted_bytes[end.qp_num] = end.delivered_bytes
 
     def on_done(self, transfer_id: int, now: HostNs) -> None:
-        """A transfer is done, so that it has arrived, if only now: a READ's bytes come to its initiator."""
+        """Record the end of a transfer, by which a READ has arrived."""
         if self._records[transfer_id - 1].arrived_ns is None:
             self._on_delivered(transfer_id, now)
 
@@ -57,15 +57,15 @@ Pair = tuple[NicQueuePair, NicQueuePair]
 """The requester's end and the passive one."""
 
 NO_LIMITERS: Mapping[str, NicLimiters] = {}
-"""Each queue pair has a limiter of its own, or its limiter is not managed."""
+"""Each queue pair has its own limiter."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedPath:
-    """Everything connected between two hosts for one flow, the requester's end first.
+    """The connected resources of one flow between two hosts, the requester's end first.
 
-    `has_memory`: the queue pairs are bound to memories, so that verbs need their place in the transfer.
-    `limiters`: those of the two NICs, None where each queue pair has its own.
+    `has_memory`: the queue pairs are bound to memories, so verbs need their offsets. `limiters`: those of the
+    two NICs, None if each queue pair has its own.
     """
 
     main: Pair
@@ -81,21 +81,18 @@ class SimulatedPath:
         return [self.main] if self.shadow is None else [self.main, self.shadow]
 
     def bound(self, local: NicMemory, remote: NicMemory) -> "SimulatedPath":
-        """Bind the requester's ends: verbs then really move bytes, each at its place in the transfer.
-
-        `local` is the requester's memory; both hold at least a whole transfer.
-        """
+        """Bind the requester's ends to memories of at least a whole transfer, so that verbs move bytes."""
         for end, _ in self.pairs:
             end.bind(local, remote)
         return replace(self, has_memory=True)
 
     def peer(self, link: LinkFacts) -> Peer:
-        """The connection's facts about the other end, whose NIC port is `link`."""
+        """Return the core's facts about the other end, whose NIC port is `link`."""
         shadow = None if self.shadow is None else QueuePairNumbers(*(end.qp_num for end in self.shadow))
         return Peer(link, self.main[1].qp_num, shadow, self.seal)
 
 
-def open_path(  # noqa: PLR0913 - two hosts and what may differ between flows
+def open_path(  # noqa: PLR0913 - two hosts and properties of the flow
     fabric: Fabric,
     source: str,
     destination: str,
@@ -105,9 +102,9 @@ def open_path(  # noqa: PLR0913 - two hosts and what may differ between flows
     path_seed: int = 0,
     limiters: Mapping[str, NicLimiters] = NO_LIMITERS,
 ) -> SimulatedPath:
-    """Connect what the transport's settings ask for; the shadow shares the main pair's limiter and route.
+    """Connect the resources of the transport; the shadow shares the main pair's limiter and route.
 
-    `limiters` has an entry for each host whose NIC has fewer limiters than it may get queue pairs.
+    `limiters` has an entry for each host whose NIC has too few limiters.
     """
     shared = (limiters.get(source), limiters.get(destination))
 
@@ -133,7 +130,7 @@ def open_path(  # noqa: PLR0913 - two hosts and what may differ between flows
 
 
 def _seeded_seal(seed: int, main: Pair) -> Seal:
-    """Return what introductions over SSH would agree upon, the same in each run of the same seed."""
+    """Return the seal, which introductions over SSH give on nodes, from a seed."""
     nonces = (
         sha256(f"nonce of queue pair {end.qp_num}, seed {seed}".encode()).digest()[:NONCE_BYTES]
         for end in main
@@ -142,15 +139,15 @@ def _seeded_seal(seed: int, main: Pair) -> Seal:
 
 
 PROCESSING_NS = 3_000
-"""From the arrival of a receive completion until the library has acted: waking up, reading, posting."""
+"""Time from a receive completion to the library's reaction: waking up, reading, posting."""
 
 
 class SimulatedLibrary:
-    """Serves the passive ends of a path's queue pairs, a little later than their news arrives.
+    """Serves the passive ends of a path's queue pairs, PROCESSING_NS after each event.
 
-    Plain WRITEs over RC bring it no receives, and need no such callback.
-    `delivered_messages` and `delivered_bytes` are what SENDs and immediates brought to the application;
-    `mistakes` are messages of the peer that made no sense, and were dropped.
+    Plain WRITEs over RC cause no receives, and need no callback. `delivered_messages` and `delivered_bytes`
+    count SENDs and immediates for the application. `mistakes` are errors of invalid messages, which are
+    dropped.
     """
 
     def __init__(self, simulation: SimulatedTime, path: SimulatedPath, *, has_receives: bool = True) -> None:
@@ -175,10 +172,10 @@ class SimulatedLibrary:
             self._simulation.schedule(host_ns + PROCESSING_NS, process)
 
         def on_completions(_host_ns: HostNs, _completions: list[Completion]) -> None:
-            """Acknowledgements are not signalled; what is flushed when our end fails is lost."""
+            """Ignore: acknowledgements are unsignalled, and flushed ones are lost."""
 
         def on_qp_event(_host_ns: int, _qp_state: int) -> None:
-            """The requester notices as well, and asks for a reset."""
+            """Ignore: the requester notices as well, and requests a reset."""
 
         if has_receives:
             end.attach(on_completions, on_qp_event, on_receives)
@@ -195,7 +192,7 @@ class SimulatedLibrary:
         self._simulation.schedule(host_ns + PROCESSING_NS, process)
 
     def _do(self, take: Callable[[], None]) -> None:
-        """Give the library an input, and do what it asks for."""
+        """Pass an input to the library, and carry out its actions."""
         try:
             take()
         except PeerError as error:

@@ -1,4 +1,4 @@
-"""Carry out the actions of a connection; shared by all drivers."""
+"""The loop that carries out the actions of a connection, and recovery, for all drivers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -22,12 +22,12 @@ from rogue.agent.core.errors import PeerError, PostRefused
 
 
 class PeerListener:
-    """Takes messages of the peer; `mistakes` counts those that made no sense and were dropped."""
+    """Receives messages of the peer; `mistakes` counts invalid ones, which are dropped."""
 
     mistakes = 0
 
     def _believe(self, take: Callable[[], None]) -> None:
-        """Pass on what the peer said."""
+        """Pass on a message of the peer."""
         try:
             take()
         except PeerError:
@@ -35,38 +35,38 @@ class PeerListener:
 
 
 UNEXPLAINED = "queue pair error"
-"""Why a queue pair failed of which only that is known."""
+"""Reason of a failed queue pair without a completion status."""
 ControlSample = tuple[HostNs, dict[str, float]]
-"""What a control believed after an RTT sample, by name."""
+"""Instant of an RTT sample, and the congestion control's metrics after it."""
 
 
 class Driver(Protocol):
-    """What a driver offers: the NIC below the connection and the application above it."""
+    """Interface of a driver: NIC and application of a connection."""
 
     def post_send(self, action: PostSend) -> NicNs:
         """Post a verb; return the NIC's clock read just before. Raises PostRefused if it cannot be posted."""
 
     def set_rate(self, rate_bps: int) -> int | None:
-        """Program the limiter; return the rate it really applies, None if that is known later."""
+        """Set the limiter; return the effective rate, None if it follows later."""
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
-        """Have `Connection.on_timer` called at this instant, or not at all."""
+        """Arrange a call of `Connection.on_timer` at this instant, or none."""
 
     def transfer_done(self, action: TransferDone, now: HostNs) -> None:
-        """Tell the application, which may submit the next transfer at once."""
+        """Notify the application, which may submit the next transfer."""
 
     def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
         """Record that the active queue pair is lost."""
 
     def recover(self, action: RecoveryAction, now: HostNs) -> None:
-        """Do what a connection with a shadow queue pair asks for."""
+        """Carry out a recovery action."""
 
     def trace(self, action: Trace) -> None:
-        """Record what the congestion control knew."""
+        """Record an RTT sample and the congestion control's metrics."""
 
 
 def drain(connection: Connection, driver: Driver, now: HostNs) -> None:
-    """Carry out actions in order until none is left, then arm the timer; called after every input."""
+    """Carry out all actions in order, then arm the timer; called after every input."""
     while actions := connection.actions():
         is_refused = False
         for action in actions:
@@ -95,9 +95,9 @@ def drain(connection: Connection, driver: Driver, now: HostNs) -> None:
 
 
 class RecoveringFlow(PeerListener, ABC):
-    """A flow that may lose queue pairs: it moves between them, takes note, and keeps why.
+    """A flow that recovers from lost queue pairs, and records the events.
 
-    `again_bytes` were posted again on another queue pair.
+    `again_bytes` counts bytes that were posted again on another queue pair.
     """
 
     again_bytes = 0
@@ -106,19 +106,19 @@ class RecoveringFlow(PeerListener, ABC):
     @property
     @abstractmethod
     def _active_qp_num(self) -> int:
-        """The queue pair that verbs are posted to."""
+        """Number of the queue pair that verbs are posted to."""
 
     @abstractmethod
     def _reason(self, status: int | None) -> str:
-        """Why a queue pair failed, from the status of the completion that said so, if one did."""
+        """Return why a queue pair failed, from the status of its failing completion if any."""
 
     @abstractmethod
     def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
-        """The active queue pair is lost; `_error` says why."""
+        """Record the loss of the active queue pair; `_error` is the reason."""
 
     @abstractmethod
-    def _turn_to(self, qp_num: int) -> None:
-        """Post to this queue pair from now on, and first the bytes that `again_bytes` counted last."""
+    def _switch_to(self, qp_num: int) -> None:
+        """Post to this queue pair from now on."""
 
     @abstractmethod
     def _reset(self, qp_num: int) -> None:
@@ -134,19 +134,19 @@ class RecoveringFlow(PeerListener, ABC):
 
     @abstractmethod
     def _note(self, now: HostNs, event: str, detail: str) -> None:
-        """Write down what happened, by a word of the table `events`."""
+        """Record an event of the table `events`."""
 
     def queue_pair_failed(self, action: QueuePairFailed, now: HostNs) -> None:
-        """Keep what the NIC said."""
+        """Record the loss and its reason."""
         self._error = self._reason(action.status)
         self._on_loss(action, now)
         self._note(now, "qp_failed", f"queue pair {self._active_qp_num}: {self._error}")
 
     def recover(self, action: RecoveryAction, now: HostNs) -> None:
-        """Move between the queue pairs, and take note."""
+        """Carry out a recovery action, and record it."""
         if isinstance(action, SwitchToShadow):
             self.again_bytes += action.again_bytes
-            self._turn_to(action.qp_num)
+            self._switch_to(action.qp_num)
             self._note(now, "shadow_switch", f"queue pair {action.qp_num}: {action.again_bytes} bytes again")
         elif isinstance(action, ResetQueuePair):
             self._reset(action.qp_num)

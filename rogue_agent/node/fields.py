@@ -13,7 +13,7 @@ _PARAMETER_LENGTH_MAX = 200
 
 @unique
 class ErrorKind(Enum):
-    """Who or what caused an error reply."""
+    """Cause of an error reply."""
 
     PROTOCOL = "protocol"  # the other side sent no valid message, or sent it at the wrong time
     CONFIGURATION = "configuration"  # the experiment requests something that does not exist

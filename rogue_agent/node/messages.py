@@ -1,11 +1,11 @@
-"""The messages of the conversation and what each of their fields takes.
+"""The messages between harness and agent, and what each of their fields takes.
 
-A request names the `role` it is for; each role is one data process of the agent. Requests for one role
-have their replies in order, each the one that REPLIES names beside it, or `error`.
-
-Instants are those of the node's monotonic clock, which `clock` tells; `after the start` is said where not.
+A request names the `role` it is for; each role is one data process of the agent. Requests for one role get
+their replies in order: the type that REPLIES gives, or `error`. Instants are those of the node's monotonic
+clock, which `clock` returns, unless a field counts from the start.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -56,9 +56,13 @@ def _takes(rule: Rule) -> dict[str, Rule]:
 
 @dataclass(frozen=True)
 class Message:
-    """One line of the conversation; its type stands in front of its fields."""
+    """One line of the conversation, which starts with its type: the name of the class in snake case."""
 
     wire_type: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        """Set the type."""
+        cls.wire_type = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class RoleRequest(Message):
 
 @dataclass(frozen=True)
 class RoleReply(Message):
-    """What a data process says in return."""
+    """A reply of a data process."""
 
     role: str = field(metadata=_takes(_ROLE))
 
@@ -80,10 +84,9 @@ class RoleReply(Message):
 class Hello(Message):
     """Open the conversation; the versions of the protocol must agree.
 
-    silence_limit_ms: the agent ends itself when it has heard nothing for so long; null for never.
+    silence_limit_ms: time without a message after which the agent ends; null for no limit.
     """
 
-    wire_type: ClassVar[str] = "hello"
     protocol: int = field(metadata=_takes(integer(1, 1_000)))
     silence_limit_ms: int | None = field(default=None, metadata=_takes(optional(integer(1, 24 * _HOUR_MS))))
 
@@ -92,27 +95,22 @@ class Hello(Message):
 class Clock(Message):
     """Ask for the node's monotonic clock."""
 
-    wire_type: ClassVar[str] = "clock"
-
 
 @dataclass(frozen=True)
 class Prepare(RoleRequest):
     """Start a data process for one end of one flow, up to what a peer connects to.
 
-    end: the requester follows the schedule; the responder serves it. fill_seed: what the memory is filled
-    with before; null leaves it zero. line_rate_bps: what the transport's constants are chosen for; null takes
-    the port's own rate. mtu_bytes: null takes the largest that both ports do. priority: service level.
-    dscp: of every packet; null for the priority's class selector, by which limiters of Linux tell packets
-    apart. limiter_burst_bytes: the most that the limiter lets leave at once; null for what suits hosts whose
-    timers are late. interface: what TCP sends and receives through, where several hosts are one kernel; null
-    leaves it to the routes. secret_seed: what nonces, keys and packet numbers are drawn from where nobody can
-    listen; null for the system's own randomness. turns: priorities whose limiters the requesters at this
-    address share by turns, which the agent keeps; the end begins with `priority`, and moves. tells: what of
-    its transfers is told to others; the requester knows starts and ends, the responder arrivals.
-    first_sample_ns: length of the first interval of samples; null for a whole one.
+    end: the requester follows the schedule, the responder serves it. fill_seed: pseudo-random content of the
+    memory; null for zeros. line_rate_bps: selects the transport's constants; null for the port's rate.
+    mtu_bytes: null for the largest of both ports. priority: service level. dscp: of every packet; null for
+    the priority's class selector, which limiters of Linux match. limiter_burst_bytes: burst of the limiter;
+    null for one that suits hosts with late timers. interface: the one that TCP uses, for hosts that share
+    a kernel. secret_seed: of nonces, keys and packet numbers, on a kernel without other users; null for the
+    system's randomness. turns: priorities whose limiters the requesters at this address share; the end begins
+    with `priority`. tells: events of transfers sent to other roles: the requester sends starts and ends, the
+    responder arrivals. first_sample_ns: length of the first interval of samples; null for a whole one.
     """
 
-    wire_type: ClassVar[str] = "prepare"
     end: Literal["requester", "responder"] = field(metadata=_takes(matching("requester|responder", 9)))
     address: str = field(metadata=_takes(_ADDRESS))
     transport: str = field(metadata=_takes(_NAME))
@@ -144,13 +142,11 @@ class Prepare(RoleRequest):
 
 @dataclass(frozen=True)
 class Prepared(RoleReply):
-    """What the peer needs to connect, and what the driver found and will use: recorded with every result.
+    """Facts for the peer, and what the driver found and will use; part of every result.
 
-    Whatever the service has no use for is null. `limiter_step_bps` is what rates are rounded up to, 0 for
-    exact. `processors`: to which the role was bound, if to any.
+    Null where the service has no such thing. `limiter_step_bps`: rates are rounded up to it, 0 for exact.
     """
 
-    wire_type: ClassVar[str] = "prepared"
     service: Literal["rc", "uc", "tcp"] = field(metadata=_takes(matching("rc|uc|tcp", 3)))
     address: str = field(metadata=_takes(_ADDRESS))
     line_rate_bps: int = field(metadata=_takes(integer(0, 10**15)))
@@ -184,22 +180,19 @@ class Prepared(RoleReply):
 
 @dataclass(frozen=True)
 class Connect(RoleRequest):
-    """Connect to the other end, which has introduced itself; the responder connects first."""
+    """Connect to the other end, from its introduction; the responder connects first."""
 
-    wire_type: ClassVar[str] = "connect"
     peer: Prepared = field(metadata=_takes(nested(Prepared)))
 
 
 @dataclass(frozen=True)
 class Load(RoleRequest):
-    """Give a requester its schedule: equal transfers, back to back or one each interval.
+    """Give a requester a schedule of equal transfers, one after the other or one each interval.
 
-    repeat_for_ns: no transfer starts later than this after the start. interval_ns: transfers start at this
-    distance whether or not others still run; with size 0 that is a latency probe. verb_bytes: the application
-    has verbs of its own size.
+    repeat_for_ns: the last start after the first. interval_ns: distance of starts, whether or not others
+    still run; with size 0 that is a latency probe. verb_bytes: size of the application's own verbs.
     """
 
-    wire_type: ClassVar[str] = "load"
     size_bytes: int = field(metadata=_takes(_BYTES))
     count: int | None = field(default=1, metadata=_takes(optional(integer(1, 1 << 40))))
     repeat_for_ns: int | None = field(default=None, metadata=_takes(_NS_OR_NONE))
@@ -211,19 +204,17 @@ class Load(RoleRequest):
 class Arrivals(RoleRequest):
     """Append transfers to a requester's schedule: pairs of an instant after the start, in ns, and a size."""
 
-    wire_type: ClassVar[str] = "arrivals"
     arrivals: list[list[int]] = field(metadata=_takes(many(many(_BYTES, 2, 2), ARRIVALS_MAX)))
 
 
 @dataclass(frozen=True)
 class After(RoleRequest):
-    """Have transfers of a requester's arrivals wait for a moment of transfers that another role tells of.
+    """Make transfers of a requester's arrivals wait for events of another role's transfers.
 
-    known_by: a role of this node, perhaps the same. waits: number of a transfer and of the other one, each
-    from 0, and the pause in ns that follows.
+    known_by: a role of this node that sends the events. waits: number of the waiting transfer and of the
+    other one, each from 0, and a pause in ns after the event.
     """
 
-    wire_type: ClassVar[str] = "after"
     known_by: str = field(metadata=_takes(_ROLE))
     moment: Literal["start", "arrival", "end"] = field(metadata=_takes(_MOMENT))
     waits: list[list[int]] = field(metadata=_takes(many(many(_BYTES, 3, 3), WAITS_MAX)))
@@ -231,31 +222,24 @@ class After(RoleRequest):
 
 @dataclass(frozen=True)
 class Start(RoleRequest):
-    """Start at this instant; `run_ns` later what still runs is cut off.
+    """Start at this instant, also a responder's counters; what still runs after `run_ns` is cut off."""
 
-    A responder's counters and intervals begin then, too.
-    """
-
-    wire_type: ClassVar[str] = "start"
     start_ns: int = field(metadata=_takes(_NS))
     run_ns: int = field(metadata=_takes(integer(1, 24 * _HOUR_MS * 1_000_000)))
 
 
 @dataclass(frozen=True)
 class Heartbeat(RoleRequest):
-    """Ask how a role is doing; there is a reply at any time."""
-
-    wire_type: ClassVar[str] = "heartbeat"
+    """Request the state of a role; the reply comes at any time."""
 
 
 @dataclass(frozen=True)
 class Result(RoleRequest):
-    """Ask for the results of the flow; a requester replies once it has finished.
+    """Request the results; a requester replies once it has finished.
 
-    checksum_bytes: how much of the memory is summed up, from its start; null for all of it.
+    checksum_bytes: how much of the memory to checksum; null for all of it.
     """
 
-    wire_type: ClassVar[str] = "result"
     checksum: bool = field(default=False, metadata=_takes(FLAG))
     checksum_bytes: int | None = field(default=None, metadata=_takes(optional(_BUFFER_BYTES)))
 
@@ -264,24 +248,19 @@ class Result(RoleRequest):
 class EndRole(RoleRequest):
     """End one data process; its files stay."""
 
-    wire_type: ClassVar[str] = "end_role"
-
 
 @dataclass(frozen=True)
 class Stop(Message):
     """End every data process and the agent, and remove all files."""
 
-    wire_type: ClassVar[str] = "stop"
-
 
 @dataclass(frozen=True)
 class Capabilities(Message):
-    """What this node is and has: `ports` one by one GID, `limiters` such as htb:eth1.
+    """Ports of this node, one by GID, its limiters such as htb:eth1, and its software.
 
-    directory: where this conversation's files and logs are, each named after its role.
+    directory: where the files and logs of this conversation are.
     """
 
-    wire_type: ClassVar[str] = "capabilities"
     protocol: int = field(metadata=_takes(integer(1, 1_000)))
     host: str = field(metadata=_takes(_WORDS))
     kernel: str = field(metadata=_takes(_WORDS))
@@ -299,7 +278,6 @@ class Capabilities(Message):
 class ClockReading(Message):
     """The node's monotonic clock when the request was read."""
 
-    wire_type: ClassVar[str] = "clock_reading"
     now_ns: int = field(metadata=_takes(_NS))
 
 
@@ -307,29 +285,23 @@ class ClockReading(Message):
 class Connected(RoleReply):
     """This end is ready."""
 
-    wire_type: ClassVar[str] = "connected"
-
 
 @dataclass(frozen=True)
 class Loaded(RoleReply):
-    """The schedule is understood; `transfers` in it, null for as many as time allows."""
+    """The schedule is accepted; `transfers` is their number, null for no limit."""
 
-    wire_type: ClassVar[str] = "loaded"
     transfers: int | None = field(metadata=_takes(optional(_COUNT)))
 
 
 @dataclass(frozen=True)
 class Started(RoleReply):
-    """The instant is noted."""
-
-    wire_type: ClassVar[str] = "started"
+    """The start is scheduled."""
 
 
 @dataclass(frozen=True)
 class Alive(RoleReply):
-    """How far a role has come; `error` in state failed."""
+    """Progress of a role; `error` in state failed."""
 
-    wire_type: ClassVar[str] = "alive"
     state: str = field(metadata=_takes(_NAME))
     now_ns: int = field(metadata=_takes(_NS))
     transfers_ended: int = field(metadata=_takes(_COUNT))
@@ -339,13 +311,12 @@ class Alive(RoleReply):
 
 @dataclass(frozen=True)
 class Results(RoleReply):
-    """What became of a role's flow; a responder has status `idle`.
+    """Outcome of a role's flow; a responder has status `idle`.
 
-    moved_bytes: payload whose arrival this end knows of. `spent`: where the time went, in nanoseconds.
-    `files`: tables on the node, comma-separated under a line of column names, and logs.
+    moved_bytes: payload known to have arrived. `spent`: times in nanoseconds. `files`: tables and logs on the
+    node.
     """
 
-    wire_type: ClassVar[str] = "results"
     status: str = field(metadata=_takes(matching("ok|error|unfinished|idle", 10)))
     start_ns: int = field(metadata=_takes(_NS))
     end_ns: int = field(metadata=_takes(_NS))
@@ -365,27 +336,21 @@ class Results(RoleReply):
 
 @dataclass(frozen=True)
 class RoleEnded(RoleReply):
-    """The data process is gone."""
-
-    wire_type: ClassVar[str] = "role_ended"
+    """The data process has ended."""
 
 
 @dataclass(frozen=True)
 class Stopped(Message):
     """The agent's last line."""
 
-    wire_type: ClassVar[str] = "stopped"
-
 
 @dataclass(frozen=True)
 class Error(Message):
-    """A request could not be carried out; without a role it concerns the conversation, which then ends.
+    """A request failed; an error without a role ends the conversation.
 
-    to: the type of the request that this is the reply to, null if it is said unasked. is_gone: the role's
-    data process is no more.
+    to: type of the request that this replies to, null for none. is_gone: the role's data process has ended.
     """
 
-    wire_type: ClassVar[str] = "error"
     role: str | None = field(metadata=_takes(optional(_ROLE)))
     kind: str = field(metadata=_takes(matching("|".join(kind.value for kind in ErrorKind), 16)))
     message: str = field(metadata=_takes(_WORDS))

@@ -37,7 +37,7 @@ from rogue.agent.node.transfer_events import TransferEvents
 
 @dataclass(frozen=True)
 class NodeContext:
-    """What a data process provides to its end.
+    """Facilities of a data process for its end.
 
     `pyverbs` loads pyverbs on demand. `clock` is for timers, `stamp` for posts and completions. `ports` are
     those known already; if empty, the end searches for them. `transfer_events` are those of the role's

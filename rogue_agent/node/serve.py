@@ -43,7 +43,7 @@ ServeLimiters = Callable[[Prepare, socket.socket, int], int]
 
 @dataclass(frozen=True)
 class KnownNode:
-    """What all agents of a kernel with a virtual clock share: its ports and its capabilities."""
+    """Ports and capabilities of a kernel with a virtual clock, which all its agents share."""
 
     ports: Sequence[PortAddress]
     capabilities: Capabilities

@@ -43,7 +43,7 @@ FieldT = TypeVar("FieldT", int, str)
 
 @dataclass(frozen=True)
 class VerbsContext:
-    """What an end over verbs is built from; `processors` are those to which the role was bound."""
+    """Parts of an end over verbs; `processors` are those to which the role was bound."""
 
     request: Prepare
     node: NodeContext

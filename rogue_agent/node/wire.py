@@ -61,7 +61,7 @@ def _object(line: bytes) -> dict[str, object]:
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     names = [name for name, _ in pairs]
     if len(set(names)) != len(names):
-        raise MessageError("a name stands twice in one object")
+        raise MessageError("a name occurs twice in one object")
     return dict(pairs)
 
 
@@ -99,10 +99,10 @@ class Stream(Protocol):
 
 
 class AgentClient:
-    """Asks one agent one thing at a time.
+    """Sends requests to one agent and receives its replies.
 
-    `gone` holds what was said about roles whose data process is no more, asked or not: the next request for
-    such a role raises it, unless it prepares the role anew.
+    `gone` holds the errors of roles whose data process has ended. The next request for such a role raises its
+    error, unless it prepares the role again.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -112,7 +112,7 @@ class AgentClient:
         self.gone: dict[str, AgentError] = {}
 
     def open(self, silence_limit_ms: int | None = None) -> Capabilities:
-        """Say hello; must come first."""
+        """Open the conversation."""
         return self.request(Hello(PROTOCOL, silence_limit_ms), Capabilities)
 
     def request(self, message: Message, reply_class: type[ReplyT]) -> ReplyT:
@@ -121,7 +121,7 @@ class AgentClient:
         return self.receive(reply_class, message.wire_type)
 
     def send(self, message: Message) -> None:
-        """Send a request whose reply is waited for later."""
+        """Send a request without waiting for its reply."""
         if isinstance(message, Prepare):
             self.gone.pop(message.role, None)
         if isinstance(message, RoleRequest) and message.role in self.gone:
@@ -132,10 +132,10 @@ class AgentClient:
             raise _broken(message.wire_type, error) from error
 
     def receive(self, reply_class: type[ReplyT], request_type: str) -> ReplyT:
-        """Wait for the reply to a request; of several that wait, the one whose reply comes first."""
+        """Wait for the reply to a request; of several open ones, the first reply."""
         reply = self._next_reply(request_type)
         if isinstance(reply, Error):
-            raise self._blame(reply)
+            raise self._error_of(reply)
         if not isinstance(reply, reply_class):
             words = f"the agent replied to {request_type} with {reply.wire_type}"
             raise AgentError(ErrorKind.PROTOCOL, words)
@@ -143,21 +143,21 @@ class AgentClient:
 
     @property
     def has_heard(self) -> bool:
-        """Whether there is a line that has been received but not looked at."""
+        """True if a received line has not been handled."""
         return bool(self._lines)
 
     def close(self) -> None:
-        """Have the agent end its data processes and itself."""
+        """End the agent and its data processes."""
         self.request(Stop(), Stopped)
 
     def _next_reply(self, request_type: str) -> Message:
-        """Return the next reply; note errors that no request caused."""
+        """Return the next reply; keep errors without a request."""
         try:
             while True:
                 reply = decode(self._next_line(), REPLY_TYPES)
                 if not isinstance(reply, Error) or reply.to is not None or reply.role is None:
                     return reply
-                self._blame(reply)
+                self._error_of(reply)
         except MessageError as error:
             raise AgentError(ErrorKind.PROTOCOL, f"the agent's reply to {request_type}: {error}") from error
         except TimeoutError:
@@ -166,8 +166,8 @@ class AgentClient:
         except OSError as error:
             raise _broken(request_type, error) from error
 
-    def _blame(self, reply: Error) -> AgentError:
-        """What was said first of a role that is gone is why; what is asked afterwards only finds it gone."""
+    def _error_of(self, reply: Error) -> AgentError:
+        """Return the error of a reply; of a role that has ended, the first error is the reason."""
         error = AgentError(ErrorKind(reply.kind), reply.message, reply.role)
         if reply.is_gone and reply.role is not None:
             return self.gone.setdefault(reply.role, error)

@@ -72,7 +72,7 @@ class Stage:
         fake_sysfs(self.directory / "sysfs", GID)
 
     def workplace(self, role: str) -> NodeContext:
-        """What a data process has."""
+        """Return the facilities of a data process."""
         directory = self.directory / role
         directory.mkdir(exist_ok=True)
         return NodeContext(
@@ -124,5 +124,5 @@ def play(
 
 
 def results(actor: Actor, *, checksum: bool = False) -> Results:
-    """What a role says has become of its flow."""
+    """Return the results of a role."""
     return actor.ask(Result(actor.introduction.role, LIMIT_MS, checksum), Results)

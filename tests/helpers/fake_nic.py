@@ -1,4 +1,4 @@
-"""A small exact NIC for one queue pair: paced packets, a clock of its own, a limiter that may lag.
+"""A small exact NIC for one queue pair: paced packets, its own clock, a limiter that may lag.
 
 Everything is in integer picoseconds of true time. The NIC's oscillator runs `drift_ppm` too fast;
 timestamps and pacing both follow it, the line rate does not. The network is a function from the instant at

@@ -22,7 +22,7 @@ from helpers.fake_verbs_device import (
 
 SUCCESS, WR_FLUSH_ERR, RETRY_EXC_ERR = 0, 5, 12
 IPV4_HEADER = bytes(20) + b"\x45" + bytes(11) + bytes([10, 9, 0, 1]) + bytes([10, 9, 0, 1])
-"""What stands before a datagram: 20 bytes without meaning, then the IPv4 header with both addresses."""
+"""Header before a datagram: 20 bytes without meaning, then the IPv4 header with both addresses."""
 
 
 @dataclass
@@ -102,8 +102,8 @@ class QpInit:
 class Fabric:
     """The network: which queue pairs there are, how many verbs they still carry, and which are cut off.
 
-    What is sent to a queue pair in `lossy` does not arrive. `header` stands before each datagram.
-    `tap` hears each datagram with the queue pair that it is for, and says whether it may go on.
+    What is sent to a queue pair in `lossy` does not arrive. `header` precedes each datagram.
+    `tap` hears each datagram with the queue pair that it is for, and returns whether it may pass.
     """
 
     queue_pairs: dict[int, "QueuePair"] = field(default_factory=dict)
@@ -174,7 +174,7 @@ class QueuePair:
             self._complete(request.wr_id, RETRY_EXC_ERR)
 
     def _count(self) -> None:
-        """A verb is one packet, and both ends go on to the next number."""
+        """A verb is one packet, and both ends continue with the next number."""
         peer = self._peer()
         if peer is not None and peer.attributes is not None and self.attributes is not None:
             peer.attributes.rq_psn = self.attributes.sq_psn = (self.attributes.sq_psn + 1) % (1 << 24)

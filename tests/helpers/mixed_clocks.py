@@ -1,6 +1,6 @@
 """The two clocks are different types: `make lint` has mypy refuse each line that says so.
 
-Nobody runs this. Where a refusal is ignored and does not come, mypy strict says that it need not be ignored.
+This is not run. Where a refusal is ignored and does not come, mypy strict says that it need not be ignored.
 """
 
 from rogue.agent.core.application import Schedule

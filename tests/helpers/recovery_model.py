@@ -1,7 +1,7 @@
 """A model of what lies between a connection and the library at its passive end, verb by verb.
 
 A wire is a queue pair between the two: it keeps the verbs of each of its lives, posted and not yet executed
-at the peer. Whoever drives the model may execute any prefix of them and acknowledge any prefix of that. What
+at the peer. The driver of the model may execute any prefix of them and acknowledge any prefix of that. What
 was posted before our end was reset may still arrive at the peer until the peer's end is reset as well.
 Datagrams lie in two lists, to be delivered in any order, lost or repeated.
 """

@@ -57,7 +57,7 @@ class Ticker:
 
 
 class KnownLimiter(RateLimiter):
-    """Applies what it is told, rounded up to its step."""
+    """Applies each rate, rounded up to its step."""
 
     kind = "known"
     step_bps = 1_000_000
@@ -73,7 +73,7 @@ class KnownLimiter(RateLimiter):
 
 @dataclass
 class Files:
-    """What was written, by table."""
+    """Written rows, by table."""
 
     texts: dict[str, io.StringIO] = field(default_factory=dict)
 
@@ -88,7 +88,7 @@ class Files:
 
 
 def remote_of(endpoint: Endpoint) -> Remote:
-    """What an endpoint's peer is told."""
+    """Return an endpoint's facts for its peer."""
     buffer = endpoint.buffer
     ends = tuple(
         RemoteQueuePair(PORT.gid, pair.qp_num, psn)

@@ -1,4 +1,4 @@
-"""Congestion controls by name: a new one is a file here and a line in the registry."""
+"""Congestion controls by name; a new one is a file here and a line in the registry."""
 
 from rogue.agent.core.cc.base import CongestionControl, CongestionControlParameters, Sample, Segments
 from rogue.agent.core.cc.fixed import FixedParameters

@@ -1,4 +1,4 @@
-"""What a host congestion control is to a Connection: accepted RTT samples in, a window and a rate out.
+"""Interface of a host congestion control: accepted RTT samples in, a window and a rate out.
 
 Source: RoGUE, section 3.2: a window clocks verbs out, a limiter paces their packets, RTT samples drive both.
 """
@@ -13,11 +13,11 @@ from rogue.agent.core.parameters import Parameters
 
 
 class Sample(NamedTuple):
-    """An RTT sample that counts, and what the agent knows at that moment.
+    """An accepted RTT sample.
 
-    rtt_ns: may be 0 where a clock is coarse. now_ns: the host's clock. acked_bytes: payload acknowledged
-    since the sample before, also by batches whose own samples did not count. inflight_bytes: payload that is
-    posted and not acknowledged.
+    rtt_ns: can be 0 on a coarse clock. now_ns: the host's clock. acked_bytes: payload acknowledged since the
+    previous sample, also by batches without an accepted sample. inflight_bytes: payload that is posted and
+    not acknowledged.
     """
 
     rtt_ns: float
@@ -27,9 +27,9 @@ class Sample(NamedTuple):
 
 
 class Segments(NamedTuple):
-    """How transfers are cut: batches of `batch_bytes`, and `floor_bytes` are posted whatever the window says.
+    """Segmentation of transfers: batches of `batch_bytes`, and at least `floor_bytes` in flight.
 
-    Where a window is smaller than the floor, the limiter alone controls.
+    If the window is smaller than the floor, the limiter alone controls.
     """
 
     batch_bytes: int
@@ -37,45 +37,42 @@ class Segments(NamedTuple):
 
 
 class CongestionControl(ABC):
-    """A window, and the rate at which the limiter should let it out.
+    """A window, and the rate of the limiter.
 
-    One instance serves one direction of one connection. It is told about *accepted* samples only: none
-    arrives for bytes sent while a new limiter value may not act yet.
+    One instance serves one direction of one connection. It gets *accepted* samples only, which exclude bytes
+    that were sent while a new limiter rate may not have been effective.
     """
 
     __slots__ = ("cwnd_packets",)
 
     cwnd_packets: float
-    """Congestion window in packets of one MTU, above 0; less than one packet is a rate below one per RTT."""
+    """Congestion window in packets of one MTU, above 0; below 1 it is a rate below one packet per RTT."""
 
     @property
     @abstractmethod
     def target_rate_bps(self) -> float | None:
-        """Wire rate the limiter should move to, None to leave the limiter alone."""
+        """Target wire rate of the limiter, None to leave the limiter alone."""
 
     @abstractmethod
     def on_sample(self, sample: Sample) -> None:
-        """Take one accepted RTT sample, once per batch."""
+        """Handle an accepted RTT sample; at most one per batch."""
 
     @abstractmethod
     def on_loss(self) -> None:
-        """React to data inferred to be lost, at most once per RTT."""
+        """Handle an inferred loss; at most once per RTT."""
 
     @abstractmethod
     def on_timeout(self) -> None:
-        """Restart cautiously: the path was silent, or the queue pair failed."""
+        """Restart after a timeout or after the queue pair failed."""
 
     @abstractmethod
     def metrics(self) -> dict[str, float]:
-        """Return what a trace shows: `cwnd_packets`, `base_rtt_ns` if the algorithm has one, and its own."""
+        """Return the values of a trace: `cwnd_packets`, `base_rtt_ns` if any, and the algorithm's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class CongestionControlParameters(Parameters, ABC):
-    """Parameters of one algorithm, and at the same time its factory.
-
-    The docstring explains each. A unit is the last part of a name; a name without one is a plain number.
-    """
+    """Parameters of one algorithm, and its factory; the docstring explains each parameter."""
 
     @classmethod
     @abstractmethod

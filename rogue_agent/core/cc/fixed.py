@@ -1,4 +1,4 @@
-"""No congestion control: a constant window and a limiter left alone, which is native RoCE.
+"""No congestion control: a constant window and no rate, which is native RoCE.
 
 Source: RoGUE, sections 2.2 and 5.1: RoCE sends what is posted, in verbs of 1 MB.
 """
@@ -12,9 +12,9 @@ from rogue.agent.core.parameters import at_least
 
 @dataclass(frozen=True, slots=True)
 class FixedParameters(CongestionControlParameters):
-    """Constants of a window that never changes.
+    """Parameters of a constant window.
 
-    window_packets: the window; the default is so small that the minimum of two batches rules.
+    window_packets: the window; the default is smaller than the minimum of two batches, which then applies.
     """
 
     window_packets: float = field(default=1.0, metadata=at_least(1))
@@ -25,12 +25,12 @@ class FixedParameters(CongestionControlParameters):
         return cls()
 
     def build(self, link: LinkFacts, segments: Segments) -> "Fixed":
-        """Return an instance; neither matters."""
+        """Return an instance."""
         return Fixed(self)
 
 
 class Fixed(CongestionControl):
-    """Keeps its window whatever happens."""
+    """A constant window."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class Fixed(CongestionControl):
 
     @property
     def target_rate_bps(self) -> None:
-        """The limiter is never touched."""
+        """No rate."""
         return None
 
     def on_sample(self, sample: Sample) -> None:

@@ -1,4 +1,4 @@
-"""RoGUE's congestion control: Vegas on RTT samples per batch, turned into a limiter rate.
+"""RoGUE's congestion control: Vegas on one RTT sample per batch, and a limiter rate from its window.
 
 Source: RoGUE (Le et al., SoCC 2018), section 3.3; Vegas's constants as in Linux's tcp_vegas.c.
 """
@@ -19,15 +19,15 @@ BASE_RTT_FLOOR_NS_100G = 21_000
 class VegasParameters(CongestionControlParameters):
     """Constants of the window rule.
 
-    base_rtt_floor_ns: the base RTT is never taken to be lower than this (the paper's footnote 1).
+    base_rtt_floor_ns: lower bound of the base RTT (the paper's footnote 1).
     alpha_packets, beta_packets: the window grows below alpha queued packets, shrinks above beta.
-        Deviation: the paper prints "4 and 2"; with that order 2 < diff < 4 would ask for both.
+        Deviation: the paper prints "4 and 2", an order in which 2 < diff < 4 would grow and shrink.
     gamma_packets: slow start ends above this many queued packets.
-    cwnd_initial_packets, cwnd_min_packets: the window starts with the one and never falls below the other.
+    cwnd_initial_packets, cwnd_min_packets: initial and smallest window.
     cwnd_cap_bdp: the window does not *grow* beyond this many bandwidth-delay products at the base RTT.
-        Deviation: not in the paper. While the limiter stands at line rate, or lags behind by its bounded
-        change, nothing else stops a window whose growth no longer changes what is sent.
-    slow_start: whether the window doubles at first.
+        Deviation: not in the paper. While the limiter is at line rate, or lags behind because of its bounded
+        change, nothing else bounds the window.
+    slow_start: start with a window that doubles.
     """
 
     base_rtt_floor_ns: int = field(default=BASE_RTT_FLOOR_NS_40G, metadata=at_least(1))
@@ -47,7 +47,7 @@ class VegasParameters(CongestionControlParameters):
         return cls(base_rtt_floor_ns=BASE_RTT_FLOOR_NS_100G)
 
     def check(self) -> None:
-        """Between alpha and beta the window rests, and it cannot start below its minimum."""
+        """Raise SettingsError unless alpha <= beta and the minimum <= the initial window."""
         for name, bound_name in (
             ("alpha_packets", "beta_packets"),
             ("cwnd_min_packets", "cwnd_initial_packets"),
@@ -96,15 +96,15 @@ class Vegas(CongestionControl):
 
     @property
     def is_slow_start(self) -> bool:
-        """Whether the window still doubles."""
+        """True while the window doubles."""
         return self._is_slow_start
 
     @property
     def target_rate_bps(self) -> float:
-        """One window per base RTT, in wire bits; before the first sample the base RTT is the floor.
+        """One window per base RTT, in wire bits/s; before the first sample the base RTT is the floor.
 
         Source: RoGUE, section 3.3, rate_limit = cwnd / base_rtt.
-        Test: test_vegas.py::test_target_rate_worked_examples.
+        Test: test_cc.py::test_target_rate_worked_examples.
         """
         return self.cwnd_packets * self._packet_wire_bits * 1e9 / self._known_base_rtt_ns
 
@@ -115,8 +115,8 @@ class Vegas(CongestionControl):
     def on_sample(self, sample: Sample) -> None:
         """Update base RTT and window.
 
-        diff = cwnd * (rtt - base_rtt) / rtt, the packets that this window keeps in queues.
-        Source: RoGUE, section 3.3.  Test: test_vegas.py::test_window_worked_examples.
+        diff = cwnd * (rtt - base_rtt) / rtt, the queued packets of this window.
+        Source: RoGUE, section 3.3.  Test: test_cc.py::test_window_worked_examples.
         """
         rtt_ns, base_rtt_ns = sample.rtt_ns, self.base_rtt_ns
         if rtt_ns < base_rtt_ns:
@@ -132,11 +132,11 @@ class Vegas(CongestionControl):
         self.cwnd_packets = max(self.cwnd_packets, self._minimum)
 
     def _slow_start_step(self, diff_packets: float, rtt_ns: float) -> None:
-        """Double, or leave slow start with the window that would have kept the queue empty, plus one packet.
+        """Double the window, or end slow start with a window for an empty queue plus one packet.
 
         Source: RoGUE, section 3.3 ("doubles until congestion is detected"); exit window as Linux's
         tcp_vegas.c.
-        Test: test_vegas.py::test_slow_start_worked_examples.
+        Test: test_cc.py::test_slow_start_worked_examples.
         """
         cwnd_packets = self.cwnd_packets
         if diff_packets > self._gamma:
@@ -150,18 +150,18 @@ class Vegas(CongestionControl):
         self.cwnd_packets = max(self.cwnd_packets, min(cwnd_packets, cap_packets))
 
     def on_loss(self) -> None:
-        """Halve the window and leave slow start.
+        """Halve the window and end slow start.
 
         Source: RoGUE, section 3.4 ("multiplicatively"); the factor is not given, 1/2 is Reno's and Vegas's.
-        Test: test_vegas.py::test_loss_halves_down_to_the_minimum.
+        Test: test_cc.py::test_loss_halves_down_to_the_minimum.
         """
         self._is_slow_start = False
         self.cwnd_packets = max(self._minimum, self.cwnd_packets / 2)
 
     def on_timeout(self) -> None:
-        """Return to the initial window and to slow start; the base RTT is a property of the path and stays.
+        """Restart with the initial window in slow start; keep the base RTT, a property of the path.
 
-        Source: RoGUE, section 3.4.  Test: test_vegas.py::test_timeout_restarts_and_keeps_the_base_rtt.
+        Source: RoGUE, section 3.4.  Test: test_cc.py::test_timeout_restarts_and_keeps_the_base_rtt.
         """
         self._is_slow_start = self._slow_start
         self.cwnd_packets = self._initial

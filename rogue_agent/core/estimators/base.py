@@ -1,4 +1,4 @@
-"""What an RTT estimator is to a Connection: completed batches in, RTT samples out."""
+"""Interface of an RTT estimator: completed batches in, RTT samples out."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -9,32 +9,31 @@ from rogue.agent.core.window import Batch
 
 
 class RttEstimator(ABC):
-    """Turns what verbs expose of a batch (NIC time of its post and of its completion) into one network RTT.
+    """Estimates one network RTT per batch from the NIC times of its post and of its completion.
 
-    The RTT is the time from the instant the batch's last byte left the NIC to the arrival of its
-    acknowledgement. Every completed batch is shown, in order; whether its sample counts is decided
-    elsewhere.
+    The RTT is the time from the departure of the batch's last byte to the arrival of its acknowledgement.
+    The estimator gets every completed batch in order; `FeedbackLoop` decides whether the sample counts.
     """
 
     __slots__ = ()
 
     needs_anchor: bool
-    """Whether the queue pair must run empty after each change of the limiter, before samples count again."""
+    """The queue pair must run empty after each change of the limiter before samples count again."""
 
     is_oracle: ClassVar[bool] = False
-    """Whether it needs an instrument that no verb offers."""
+    """It needs an instrument that verbs do not offer."""
 
     needs_batch_acknowledgements: ClassVar[bool] = False
-    """Whether batches must be acknowledged by the peer's library, as over UC."""
+    """The peer's library must acknowledge batches, as over UC."""
 
     @abstractmethod
     def __init__(self, line_rate_bps: int, instruments: Instruments = NO_INSTRUMENTS) -> None:
-        """Start without history; the last packet of a paced batch still leaves at the line rate."""
+        """Start without history; `line_rate_bps` is the rate within a packet."""
 
     @abstractmethod
     def on_rate_change(self) -> None:
-        """The limiter changed: what was inferred from its old value says nothing any more."""
+        """Discard what was inferred from the limiter's previous rate."""
 
     @abstractmethod
     def sample(self, batch: Batch, completed_ns: NicNs) -> float | None:
-        """Return the RTT in ns of the batch that completed, None when there is no ground for an estimate."""
+        """Return the RTT of a completed batch in ns, None if no estimate is possible."""

@@ -1,4 +1,4 @@
-"""The estimator for UC: local signals say when a batch has left, the peer's library says when it arrived."""
+"""The estimator for UC: local completions give the departure, the peer's library the arrival."""
 
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.base import RttEstimator
@@ -7,19 +7,19 @@ from rogue.agent.core.window import Batch
 
 
 class Uc(RttEstimator):
-    """Starts each batch when it was posted, or when the batch before had left the NIC if that was later.
+    """Starts each batch when it was posted, or when the previous batch had left the NIC if that was later.
 
-    There is no recursion over samples, and so no error that could walk. With t_completed, from which the
+    There is no recursion over samples, so errors do not accumulate. With t_completed, from which the
     library's processing time has been subtracted,
 
         t_start = max(t_enqueued, t_signaled_before)
         RTT     = t_completed - t_start - serialisation
 
-    A batch behind another one starts one packet gap after the other's last packet, so that its serialisation
-    is batch / R; to an idle NIC it is (batch - last_packet) / R + last_packet / C. An estimate below zero, as
-    from a completion that was seen late without NIC timestamps, is an error for certain and counts as zero.
+    A batch behind another one starts one packet gap after the other's last packet, so its serialisation is
+    batch / R; on an idle NIC it is (batch - last_packet) / R + last_packet / C. A negative estimate, as from
+    a completion that was read late without NIC timestamps, counts as zero.
 
-    Source: RoGUE, section 3.4 and figure 5.  Test: test_uc.py::test_worked_example.
+    Source: RoGUE, section 3.4 and figure 5.  Test: test_estimators.py::test_uc_worked_example.
     Deviation: the paper has batch / R in both cases.
     """
 
@@ -32,7 +32,7 @@ class Uc(RttEstimator):
         self._line_bits_per_ns = line_rate_bps / 1e9
 
     def on_rate_change(self) -> None:
-        """Nothing is inferred from one batch for the next."""
+        """Nothing to discard."""
 
     def sample(self, batch: Batch, completed_ns: NicNs) -> float:
         """Return the RTT in ns of an acknowledged batch."""
@@ -42,7 +42,7 @@ class Uc(RttEstimator):
         return max(0.0, completed_ns - batch.enqueued_ns - self._idle_serialisation_ns(batch))
 
     def _idle_serialisation_ns(self, batch: Batch) -> float:
-        """How long a batch to an idle NIC takes to leave it."""
+        """Return how long a batch takes to leave an idle NIC."""
         last_packet_bits = 8 * batch.last_packet_wire_bytes
         first_packets_ns = (8 * batch.wire_bytes - last_packet_bits) / (batch.rate_bps / 1e9)
         return first_packets_ns + last_packet_bits / self._line_bits_per_ns

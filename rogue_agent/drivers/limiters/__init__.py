@@ -1,4 +1,4 @@
-"""Rate limiters that software can program, by the names that `prepare` has for them."""
+"""Rate limiters that software can set, by the names that `prepare` uses."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,4 +19,4 @@ SLOTS: dict[str, Callable[[PacedInterface, Sequence[int]], LimiterSlots]] = {
     "htb": HtbSlots,
     "dcb": DcbSlots,
 }
-"""Those that flows can take turns at: what one holds back was handed over, and nothing of it moves along."""
+"""Limiters that flows can share: they hold packets that were posted, and none moves to another limiter."""

@@ -1,7 +1,7 @@
-"""The limiters of one card, shared by processes: each sets its own rate, and no two undo each other's.
+"""The limiters of one card, shared by processes, each of which sets its own rate.
 
-A card takes the rates of all its traffic classes in one call. So what everybody wants stands in memory that
-all share, and whoever has changed something hands over all of it.
+A card takes the rates of all its traffic classes in one call. All requested rates are therefore in shared
+memory, and a process that changes one sets all of them.
 """
 
 import fcntl
@@ -16,38 +16,38 @@ from rogue.agent.core.errors import LimiterError
 from rogue.agent.drivers.netlink import CLASSES, DcbNetlink
 
 PLACE = Path("/run/rogue/limiters")
-"""Gone after a reboot, as the rates of a card are."""
+"""On tmpfs: a reboot removes it, as it resets the rates of a card."""
 _NO_LIMIT = 0
 _UNKNOWN = 2**64 - 1
-"""Stands for what the card was told while it is being told: its teller may be killed in between."""
+"""Marks a rate that is being set, because the process may be killed meanwhile."""
 _WORD_BYTES = 8
 _ROWS = 2
-"""What is wanted, and what the card was told."""
+"""Requested rates, and rates that were set."""
 
 
 class Bank:
-    """Slots 0 to 7 of one card. A slot belongs to the one process that has taken it, until that ends.
+    """Slots 0 to 7 of one card; a slot belongs to the process that has taken it, until that ends.
 
-    `tell` gives the card a whole vector of rates. A wanted rate is an aligned word that only the slot's owner
-    writes, or the one to whom it is lent. Between two processes stand locks of files, which the kernel opens
-    when their owner is killed.
+    `set_rates` sets the card's whole vector of rates. A requested rate is an aligned word that only the
+    slot's owner or borrower writes. File locks separate processes; the kernel releases them when their owner
+    is killed.
     """
 
-    def __init__(self, directory: Path, tell: Callable[[Sequence[int]], None]) -> None:
+    def __init__(self, directory: Path, set_rates: Callable[[Sequence[int]], None]) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._directory = directory
-        self._tell = tell
+        self._set_rates = set_rates
         self._own: dict[int, int] = {}
         self._borrowed: int | None = None
         self._lock = _opened(directory / "rates")
         size_bytes = _ROWS * CLASSES * _WORD_BYTES
         os.ftruncate(self._lock, size_bytes)
         words = memoryview(mmap.mmap(self._lock, size_bytes)).cast("Q")
-        self._wanted, self._told = words[:CLASSES], words[CLASSES:]
+        self._wanted, self._applied = words[:CLASSES], words[CLASSES:]
 
     def take(self, slot: int) -> None:
-        """Make a slot ours, without a limit; whatever the dead have left is lifted, too."""
-        with self._alone():
+        """Take a slot, without a limit, and lift the limits of processes that have ended."""
+        with self._locked():
             descriptor = self._try(slot)
             if descriptor is None:
                 raise LimiterError(
@@ -56,63 +56,63 @@ class Bank:
                 )
             self._own[slot] = descriptor
             self._wanted[slot] = _NO_LIMIT
-            self._bury()
-            self._hand_over()
+            self._lift_dead()
+            self._set_all()
 
     def borrow(self, slot: int) -> None:
-        """Use only this slot, which another process lends to this flow alone."""
+        """Use only this slot, which another process lends to this flow."""
         self._borrowed = slot
 
     def set_rate(self, slot: int, rate: int) -> None:
-        """Have a rate on the card when this returns.
+        """Set a rate; the card has it when this returns.
 
-        Those who wait meanwhile have written theirs already: the next of them hands over everybody's, and a
-        process waits for two calls at most.
+        Waiting processes have written theirs already, and the next one sets all of them, so a process waits
+        for at most two calls.
         """
         assert slot in self._own or slot == self._borrowed, f"slot {slot} was not taken"
         self._wanted[slot] = rate
-        if self._told[slot] != rate:
-            with self._alone():
-                if self._told[slot] != rate:
-                    self._hand_over()
+        if self._applied[slot] != rate:
+            with self._locked():
+                if self._applied[slot] != rate:
+                    self._set_all()
 
     def give_back(self, slot: int) -> None:
-        """Lift the limit and leave the slot to others."""
+        """Lift the limit and release the slot."""
         self.set_rate(slot, _NO_LIMIT)
         os.close(self._own.pop(slot))
 
     def free_dead(self) -> bool:
-        """Lift the limits of processes that are gone; return whether there was one."""
-        with self._alone():
-            self._bury()
-            is_stale = list(self._wanted) != list(self._told)
+        """Lift the limits of processes that have ended; return True if there was one."""
+        with self._locked():
+            self._lift_dead()
+            is_stale = list(self._wanted) != list(self._applied)
             if is_stale:
-                self._hand_over()
+                self._set_all()
         return is_stale
 
     def close(self) -> None:
-        """Leave the bank, and slots that are still ours as if this process had died."""
+        """Close the bank, and leave our slots as if this process had been killed."""
         while self._own:
             os.close(self._own.popitem()[1])
         os.close(self._lock)
 
-    def _bury(self) -> None:
+    def _lift_dead(self) -> None:
         for slot in range(CLASSES):
             if slot not in self._own and (descriptor := self._try(slot)) is not None:
                 self._wanted[slot] = _NO_LIMIT
                 os.close(descriptor)
 
-    def _hand_over(self) -> None:
+    def _set_all(self) -> None:
         rates = list(self._wanted)
         for slot, rate in enumerate(rates):
-            if self._told[slot] != rate:
-                self._told[slot] = _UNKNOWN
-        self._tell(rates)
+            if self._applied[slot] != rate:
+                self._applied[slot] = _UNKNOWN
+        self._set_rates(rates)
         for slot, rate in enumerate(rates):
-            self._told[slot] = rate
+            self._applied[slot] = rate
 
     def _try(self, slot: int) -> int | None:
-        """Lock a slot; None if a running process has it."""
+        """Lock a slot; return None if a running process has it."""
         descriptor = _opened(self._directory / str(slot))
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -122,7 +122,7 @@ class Bank:
         return descriptor
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         try:
             yield
@@ -131,7 +131,7 @@ class Bank:
 
 
 def free_dead_limiters(place: Path = PLACE) -> None:
-    """Lift what processes that are gone have left on any card; said after one has ended."""
+    """Lift limits that ended processes have left on any card; called after a process has ended."""
     for directory in sorted(place.iterdir()) if place.is_dir() else ():
         try:
             card = DcbNetlink(directory.name)

@@ -1,4 +1,4 @@
-"""The interface of a rate limiter, and a lasting child process for iproute2."""
+"""The interface of a rate limiter, and a child process that runs batches of iproute2 commands."""
 
 import os
 import subprocess
@@ -16,12 +16,12 @@ COLUMNS = ("t_ns", "requested_bps", "effective_bps", "actuation_ns")
 
 @dataclass(frozen=True)
 class PacedInterface:
-    """What a limiter paces: the packets of one priority that leave an interface, which a driver serves.
+    """Packets that a limiter paces: those of one priority on one interface.
 
-    burst_bytes: the most that may leave at once, where a limiter has a choice; None for what suits hosts
-    whose timers are late. is_lent: somebody has taken the limiters of several priorities, and lends them.
-    lender: descriptor of the connection to that somebody. A program that sets rates for us holds it as long
-    as it lives: the lender must not lift a limit, and lend it, before the last change of the one who is gone.
+    burst_bytes: burst of the limiter, if it has one; None for a burst that suits hosts with late timers.
+    is_lent: the limiter server has taken the limiters of several priorities, and lends them. lender:
+    descriptor of the connection to that server. A program that sets rates for us keeps it open, so that the
+    server does not lend the limiter before the last change of a flow that has ended.
     """
 
     netdev: str
@@ -36,10 +36,10 @@ class PacedInterface:
 class RateLimiter(ABC):
     """Paces everything that this end sends with one priority.
 
-    `kind` names it in results. `step_bps` is what rates are rounded up to. `is_behind_device` says whether
-    packets wait in it that a device in software has called sent, `holds_back` whether verbs are posted later
-    than they are handed over. Each write becomes a row of the table
-    `limiter`, with the time until it was known to act, where that can be known.
+    `kind` is its name in results. Rates are rounded up to multiples of `step_bps`. `is_behind_device`: a
+    software device reports packets as sent that wait in the limiter. `holds_back`: verbs are posted later
+    than the core posts them. Each change is a row of the table `limiter`, with the time until it was known
+    to be effective, if that can be known.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class RateLimiter(ABC):
     holds_back = False
 
     on_acting: Callable[[HostNs, int], None] | None = None
-    """Whom a limiter that takes its time tells which rate acts; without one it has to wait."""
+    """Callback of a limiter that sets rates in the background; without it `set_rate` waits."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -57,27 +57,24 @@ class RateLimiter(ABC):
 
     @abstractmethod
     def set_rate(self, rate_bps: int, now: HostNs) -> int | None:
-        """Have this rate applied from now on, 0 for none; return the rate that will really be applied.
-
-        None if `on_acting` is told it when it acts.
-        """
+        """Set a rate, 0 for no limit; return the effective rate, or None if `on_acting` reports it later."""
 
     def use(self, priority: int) -> None:
-        """Pace this priority from now on, whose limiter was lent to us; `set_rate` follows."""
-        raise LimiterError(f"{self.kind}: no such limiter is lent, asked for that of priority {priority}")
+        """Use the lent limiter of this priority from now on; `set_rate` follows."""
+        raise LimiterError(f"{self.kind}: got priority {priority}, but limiters of this kind cannot be lent")
 
     @property
     def is_settled(self) -> bool:
-        """Whether every requested rate acts: only then may the limiter go to another flow."""
+        """True if every requested rate is effective, so that the limiter may go to another flow."""
         return True
 
     def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
-        """When a verb that is handed over now may be posted; asked of limiters that hold verbs back only."""
+        """Return when a verb may be posted; for limiters that hold verbs back."""
         return now
 
     @abstractmethod
     def close(self) -> None:
-        """Lift the limit, unless it was lent, and give everything back."""
+        """Lift the limit, unless it was lent, and release everything."""
 
     def _record(self, t_ns: HostNs, requested_bps: int, effective_bps: int, actuation_ns: int | None) -> None:
         self.writes += 1
@@ -87,26 +84,26 @@ class RateLimiter(ABC):
 
 
 class LimiterSlots(ABC):
-    """Limiters of an interface that one process has taken, by their priorities, to lend them to others."""
+    """Limiters of an interface, by priority, that one process has taken to lend them to others."""
 
     @abstractmethod
     def lift(self, priority: int) -> None:
-        """Leave this priority without a limit: the flow that had its limiter has ended."""
+        """Lift the limit of this priority, after the flow that used it has ended."""
 
     @abstractmethod
     def close(self) -> None:
-        """Lift all limits, and leave the limiters to others."""
+        """Lift all limits, and release the limiters."""
 
 
 _CHUNK_BYTES = 65_536
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 
 
 class BatchProgram:
-    """Writes commands to `tc -batch -` or the like; `on_line` is called with each line that it prints.
+    """A program such as `tc -batch -` that reads commands; `on_line` gets each line of its output.
 
-    What it prints on standard error means that a command failed, and is raised where it is read. It carries
-    out what it was told also when we are killed; until then it holds the descriptors in `held` open.
+    Output on standard error means that a command failed, and is raised by the poller. The program carries
+    out all commands even if this process is killed; it keeps the descriptors in `held` open.
     """
 
     def __init__(
@@ -137,10 +134,10 @@ class BatchProgram:
             if stream is not None
         )
         poller.watch(self._stdout, self._read)
-        poller.watch(self._stderr, self._complain)
+        poller.watch(self._stderr, self._raise_failure)
 
-    def tell(self, *commands: str) -> None:
-        """Have commands carried out, in order; they are on their way when this returns."""
+    def send(self, *commands: str) -> None:
+        """Send commands, to be carried out in order."""
         data = "".join(f"{command}\n" for command in commands).encode()
         try:
             while data:
@@ -149,13 +146,13 @@ class BatchProgram:
             raise LimiterError(f"{self._name} has ended") from None
 
     def close(self, *commands: str) -> None:
-        """Tell it these last commands, let it finish what it was told, and end it."""
+        """Send the last commands, wait until all are carried out, and end the program."""
         for descriptor in (self._stdout, self._stderr):
             if self._poller.is_watched(descriptor):
                 self._poller.leave(descriptor)
         try:
             last = "".join(f"{command}\n" for command in commands).encode()
-            self._process.communicate(last, timeout=_PATIENCE_S)
+            self._process.communicate(last, timeout=_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.communicate()
@@ -168,7 +165,7 @@ class BatchProgram:
         for line in lines:
             self._on_line(now, line)
 
-    def _complain(self, _now: HostNs) -> None:
-        words = os.read(self._stderr, _CHUNK_BYTES).decode(errors="replace").strip()
+    def _raise_failure(self, _now: HostNs) -> None:
+        text = os.read(self._stderr, _CHUNK_BYTES).decode(errors="replace").strip()
         self._poller.leave(self._stderr)
-        raise LimiterError(f"{self._name}: {words or 'it has ended'}")
+        raise LimiterError(f"{self._name}: {text or 'it has ended'}")

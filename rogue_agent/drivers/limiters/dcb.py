@@ -1,4 +1,4 @@
-"""Limiters of a card: one maximum rate per traffic class over DCB netlink."""
+"""Limiters of a card: one maximum rate per traffic class, over DCB netlink."""
 
 import os
 import sys
@@ -16,11 +16,11 @@ from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
 
 _SWITCH_S = 0.000_02
-"""How long the flow may keep the interpreter while the thread wants it; by default five milliseconds."""
+"""Switch interval of the interpreter, so that the thread soon runs; the default is 5 ms."""
 
 
 class Order(NamedTuple):
-    """A rate that is to be written: when it was asked for, which, and what the card makes of it."""
+    """A rate to set: when it was requested, the rate, and the card's effective rate."""
 
     asked_ns: HostNs
     requested_bps: int
@@ -28,10 +28,10 @@ class Order(NamedTuple):
 
 
 class RateWriter:
-    """Carries out one order at a time; of those that wait meanwhile the newest counts.
+    """A thread that sets one rate at a time; of several waiting requests only the newest counts.
 
-    `write` runs on the thread. `on_written` is called by the poller, where errors of `write` are raised, too.
-    All else is for the flow's thread.
+    `write` runs on the thread. The poller calls `on_written`, and raises errors of `write`. All other methods
+    are for the flow's thread.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class RateWriter:
 
     @property
     def is_settled(self) -> bool:
-        """Whether every order that counts was carried out, and told."""
+        """True if every order that counts was carried out and reported."""
         return not self._outstanding
 
-    def tell(self, order: Order) -> Order | None:
-        """Have an order carried out; return the one that it overtakes."""
+    def queue(self, order: Order) -> Order | None:
+        """Queue an order; return the waiting one that it replaces."""
         with self._changed:
             overtaken, self._waiting = self._waiting, order
             self._changed.notify()
@@ -69,7 +69,7 @@ class RateWriter:
         return overtaken
 
     def close(self) -> list[Order]:
-        """Let it finish what it has begun, and end it; return the orders of which nothing was told."""
+        """End the thread after the current order; return the orders that were not reported."""
         with self._changed:
             self._waiting, self._is_over = None, True
             self._changed.notify()
@@ -95,7 +95,7 @@ class RateWriter:
         while (order := self._next()) is not None:
             try:
                 self._write(order)
-            except Exception as error:  # whatever it is, it ends the flow, and not this thread alone
+            except Exception as error:  # raised on the flow's thread
                 self._error = error
             else:
                 self._written = order
@@ -104,7 +104,7 @@ class RateWriter:
                 return
 
     def _next(self) -> Order | None:
-        """Wait for an order, and until what became of the last one was told."""
+        """Wait for an order, and until the last one was reported."""
         with self._changed:
             self._changed.wait_for(
                 lambda: self._is_over or (self._waiting is not None and self._written is None)
@@ -116,27 +116,26 @@ class RateWriter:
 _STEP_BPS = 100_000_000
 _COARSE_STEP_BPS = 1_000_000_000
 _FINE_STEPS_BPS_MAX = 25_500_000_000
-"""mlx5 counts up to 255 units of 100 Mb/s, and above that in units of 1 Gb/s. mlx4 has the small ones only.
+"""mlx5 uses up to 255 units of 100 Mb/s, and units of 1 Gb/s above that; mlx4 has 100 Mb/s units only.
 
-Up to 26 Gb/s kernels before commit a7bf4d5063c7 count in the small ones: 25.6 Gb/s are 256 of them, of which
-the card's register holds none, and so 100 Mb/s.
+Kernels before commit a7bf4d5063c7 use the small unit up to 26 Gb/s: 25.6 Gb/s are 256 units, which overflow
+the card's register, so that it applies 100 Mb/s.
 
 Source: Linux, drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (mlx5e_dcbnl_ieee_setmaxrate) and
 mlx4/en_dcb_nl.c (mlx4_en_dcbnl_ieee_setmaxrate).
 """
 _RATE_BPS_MAX = 255_000_000_000
-"""More does not fit into a card's register of eight bits; it is no limit then. Kernels before Linux commit
-43b27d1bd88a set what is left of it."""
+"""Maximum of a card's 8-bit register; above it no limit is set. Kernels before 43b27d1bd88a truncate."""
 _BPS_PER_KBPS = 1_000
 _PRIORITIES = 8
 
 
 class DcbLimiter(RateLimiter):
-    """The traffic class that an interface has for a priority, in the bank that all processes share.
+    """The traffic class of a priority, in the bank that all processes share.
 
-    A rate acts when the bank has told the card, for the driver waits for it. A flow that wants to go on
-    meanwhile has rates told by a thread, but for the first one, before which it posts nothing. There is no
-    limit from the beginning, whatever a process that was killed has left.
+    A rate is effective when the bank has set it, because the driver waits for the card. A flow with
+    `on_acting` sets rates on a thread, except the first one, before which it posts nothing. There is no
+    limit initially, even if a killed process has left one.
     """
 
     kind = "dcb"
@@ -158,18 +157,18 @@ class DcbLimiter(RateLimiter):
         self._is_first = True
 
     def use(self, priority: int) -> None:
-        """Pace the class of this priority from now on."""
+        """Use the class of this priority from now on."""
         self._is_first = True
         self._slot = self._classes[priority]
         self._bank.borrow(self._slot)
 
     @property
     def is_settled(self) -> bool:
-        """Whether the card has the last rate."""
+        """True if the card has the last rate."""
         return self._writer is None or self._writer.is_settled
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int | None:
-        """Set the traffic class's maximum, in whole steps."""
+        """Set the maximum of the traffic class, rounded up to whole steps."""
         effective_bps = _rounded_up(rate_bps, self.step_bps)
         if self._has_coarse_steps and effective_bps > _FINE_STEPS_BPS_MAX:
             effective_bps = _rounded_up(rate_bps, _COARSE_STEP_BPS)
@@ -189,7 +188,7 @@ class DcbLimiter(RateLimiter):
     def _write_later(self, order: Order) -> None:
         if self._writer is None:
             self._writer = RateWriter(self._write, self._poller, self._on_written)
-        dropped = self._writer.tell(order)
+        dropped = self._writer.queue(order)
         if dropped is not None:
             self._record(*dropped, None)
 
@@ -199,7 +198,7 @@ class DcbLimiter(RateLimiter):
             self.on_acting(now, order.effective_bps or self._line_rate_bps)
 
     def close(self) -> None:
-        """Lift the limit; of one that was lent its owner does so."""
+        """Lift the limit, unless it was lent."""
         if self._writer is not None:
             for order in self._writer.close():
                 self._record(*order, None)
@@ -209,7 +208,7 @@ class DcbLimiter(RateLimiter):
 
 
 class DcbSlots(LimiterSlots):
-    """Slots of the bank, each locked as a flow's own would be."""
+    """Slots of the bank."""
 
     def __init__(self, interface: PacedInterface, priorities: Sequence[int]) -> None:
         with ExitStack() as opened:
@@ -220,11 +219,11 @@ class DcbSlots(LimiterSlots):
             self._opened = opened.pop_all()
 
     def lift(self, priority: int) -> None:
-        """Tell the card that the class has no maximum."""
+        """Remove the maximum of the class."""
         self._bank.set_rate(self._slots[priority], 0)
 
     def close(self) -> None:
-        """Leave all slots."""
+        """Release all slots."""
         for slot in self._slots.values():
             self._bank.give_back(slot)
         self._opened.close()
@@ -235,18 +234,15 @@ def _rounded_up(rate_bps: int, step_bps: int) -> int:
 
 
 def step_bps(driver: str, line_rate_bps: int) -> int:
-    """What a card's rates are whole multiples of.
-
-    The core knows one step for all rates of a limiter, so where a card has two it is the larger one.
-    """
+    """Return the step of a card's rates; the larger one of two, because the core knows one per limiter."""
     is_coarse = driver.startswith("mlx5") and line_rate_bps > _FINE_STEPS_BPS_MAX
     return _COARSE_STEP_BPS if is_coarse else _STEP_BPS
 
 
 def has_limiters(netdev: str) -> bool:
-    """Whether an interface's driver has maximum rates, and a class for each service level.
+    """True if an interface's driver has maximum rates, and a class for each service level.
 
-    A card that trusts the DSCP puts all our packets into one class, whatever their service level is.
+    A card that trusts the DSCP puts packets of all service levels into one class.
     """
     try:
         card = DcbNetlink(netdev)
@@ -260,7 +256,7 @@ def has_limiters(netdev: str) -> bool:
 
 
 def paused_priorities(netdev: str) -> list[int]:
-    """Priorities for which an interface's card pauses; none if it cannot be asked."""
+    """Return the priorities with PFC on an interface; none if they cannot be read."""
     try:
         card = DcbNetlink(netdev)
         try:
@@ -272,12 +268,12 @@ def paused_priorities(netdev: str) -> list[int]:
 
 
 def are_apart(classes: Mapping[int, int]) -> bool:
-    """Whether every priority has a traffic class, and a limit, of its own."""
+    """True if no two priorities share a traffic class."""
     return len(classes) == len(set(classes.values())) == _PRIORITIES
 
 
 def _open_bank(netdev: str, opened: ExitStack) -> tuple[dict[int, int], bank.Bank]:
-    """Traffic classes of an interface by their priorities, and its limiters; leaving `opened` closes all."""
+    """Return the traffic class of each priority, and the bank; `opened` closes both."""
     card = DcbNetlink(netdev)
     opened.callback(card.close)
     classes = _classes_of(card, netdev)

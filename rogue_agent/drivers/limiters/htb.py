@@ -1,6 +1,6 @@
 """Linux's token buckets as limiters: one class of the interface's `htb` per priority.
 
-The classes, and what sends packets into them, are prepared beforehand; here rates are changed only.
+Provisioning creates the classes and their filters; this module only changes rates.
 """
 
 import subprocess
@@ -16,11 +16,11 @@ from rogue.agent.drivers.recording import Table
 COMMAND = ("tc", "-force", "-batch", "-")
 _BITS_PER_BYTE = 8
 _BURST_PER_S = 1_000
-"""A burst is a millisecond's worth, but two packets at least: a timer may be so late."""
+"""A burst is 1 ms of the rate, at least two packets, because timers can be 1 ms late."""
 _LEAST_BURST_BYTES = 2 * 4_500
 _QUANTUM_BYTES = 10_000
 WIRE_OVERHEAD_BYTES = 24
-"""Preamble, checksum and gap: the kernel does not count them, the core does; 1082 bytes take 1106 on a wire.
+"""Preamble, checksum and gap, which the core counts and the kernel does not: 1082 bytes take 1106 on a wire.
 
 Source: IEEE 802.3, clauses 3.1 (preamble 8, checksum 4) and 4.4.2 (gap 12, shortest frame 64).
 """
@@ -30,8 +30,8 @@ MIN_WIRE_BYTES = 84
 class HtbLimiter(RateLimiter):
     """Class 1:1k of an interface, for priority k.
 
-    After each change the class is asked for: its reply says that the new rate acts. It begins at line
-    rate, whatever a process that was killed has left.
+    After each change the class is listed; the output confirms that the new rate is effective. The initial
+    rate is the line rate, even if a killed process has left another.
     """
 
     kind = "htb"
@@ -49,31 +49,31 @@ class HtbLimiter(RateLimiter):
         held = () if interface.lender is None else (interface.lender,)
         self._program = BatchProgram(COMMAND, poller, self._on_line, held)
         if not self._is_lent:
-            self._program.tell(self._change(self._line_rate_bps))
+            self._program.send(self._change(self._line_rate_bps))
 
     def use(self, priority: int) -> None:
-        """Pace the class of this priority from now on; every rate of the one before acts."""
-        assert self.is_settled, f"class {self._class} is left with a rate on its way"
+        """Use the class of this priority from now on; every rate of the previous one is effective."""
+        assert self.is_settled, f"class {self._class} is left with an unconfirmed rate"
         self._class = _class_of(priority)
 
     @property
     def is_settled(self) -> bool:
-        """Whether each change was confirmed."""
+        """True if each change was confirmed."""
         return not self._asked
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
-        """Change the class's rate, exact to a byte per second."""
+        """Change the rate of the class, in steps of 1 byte/s."""
         wanted_bps = rate_bps or self._line_rate_bps
         effective_bps = -(-wanted_bps // self.step_bps) * self.step_bps
         self._asked.append((now, rate_bps, effective_bps))
-        self._program.tell(
+        self._program.send(
             self._change(effective_bps),
             f"class show dev {self._netdev} classid {self._class}",
         )
         return effective_bps
 
     def close(self) -> None:
-        """Put the class back to the line rate, unless it was lent."""
+        """Restore the line rate, unless the class was lent."""
         self._program.close(*(() if self._is_lent else (self._change(self._line_rate_bps),)))
         while self._asked:
             self._record(*self._asked.popleft(), None)
@@ -88,7 +88,7 @@ class HtbLimiter(RateLimiter):
 
 
 class HtbSlots(LimiterSlots):
-    """Classes of an interface; nothing but this project changes them, so that none is locked."""
+    """Classes of an interface; they need no lock, because only this project changes them."""
 
     def __init__(self, interface: PacedInterface, priorities: Sequence[int]) -> None:
         self._interface = interface
@@ -96,11 +96,11 @@ class HtbSlots(LimiterSlots):
         self._lift(priorities)
 
     def lift(self, priority: int) -> None:
-        """Put the class back to the line rate."""
+        """Restore the line rate of the class."""
         self._lift([priority])
 
     def close(self) -> None:
-        """Put all back."""
+        """Restore all line rates."""
         self._lift(self._priorities)
 
     def _lift(self, priorities: Sequence[int]) -> None:
@@ -122,10 +122,10 @@ def _class_of(priority: int) -> str:
 
 
 def change_command(netdev: str, class_id: str, rate_bps: int, burst_bytes: int | None = None) -> str:
-    """The words of `tc` for a rate in bytes on the wire. Without bursts it would choose its own.
+    """Return the `tc` command for a rate on the wire, with explicit bursts.
 
-    burst_bytes: None for a millisecond's worth. A class sends no more than that before the next one has its
-    turn, or flows at once would take each other's bursts for queues in the network.
+    burst_bytes: None for 1 ms of the rate. A class sends at most a burst before the next class; concurrent
+    flows would take larger bursts of each other for queues in the network.
     Test: test_htb.py::test_a_change_names_rate_ceiling_and_both_bursts.
     """
     if burst_bytes is None:

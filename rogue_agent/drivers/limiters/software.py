@@ -1,4 +1,4 @@
-"""A limiter where the node has none: verbs are posted later."""
+"""A limiter for nodes without one: it posts verbs later."""
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.limiters.base import PacedInterface, RateLimiter
@@ -10,11 +10,11 @@ _BITS_PER_BYTE = 8
 
 
 class SoftwareLimiter(RateLimiter):
-    """Holds each verb back so that its last byte leaves when a limiter of this rate would have let it leave.
+    """Delays each verb so that its last byte leaves when a limiter of this rate would send it.
 
     A verb's packets then leave at line rate: the granularity is one verb, and one turn of the event loop.
-    Seen from the core it is like any limiter: a verb's time begins when it is handed over, and the rate in
-    force tells how long it takes to leave. Test: test_software.py::test_release_worked_example.
+    For the core it is like any limiter: a verb's time starts when the core posts it.
+    Test: test_contract.py::test_release_worked_example.
     """
 
     kind = "software"
@@ -28,16 +28,16 @@ class SoftwareLimiter(RateLimiter):
         poller.be_punctual()
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
-        """Apply the rate from the next verb on."""
+        """Set the rate from the next verb on."""
         self._rate_bps = min(rate_bps or self._line_rate_bps, self._line_rate_bps)
         self._record(now, rate_bps, self._rate_bps, 0)
         return self._rate_bps
 
     def release_ns(self, now: HostNs, wire_bytes: int) -> HostNs:
-        """When to post, so that the last byte leaves in time."""
+        """Return when to post a verb so that its last byte leaves in time."""
         bits = wire_bytes * _BITS_PER_BYTE * _NS_PER_S
         self._left_ns = max(now, self._left_ns) + bits // self._rate_bps
         return HostNs(max(now, self._left_ns - bits // self._line_rate_bps))
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""

@@ -18,7 +18,7 @@ _WANTED = re.compile(
     r"|prio\d_pause\w*|pause\w*_prio_\d|global_pause\w*)"
     r"|rx_(out_of_buffer|discards_phy|dropped)|tx_(discards_phy|dropped)"
 )
-"""What tells pauses, marks and losses, by priority; a card has hundreds of others, of its queues.
+"""Counters of pauses, marks and losses by priority; a card has hundreds of others.
 
 Source: Linux, mlx4/en_ethtool.c (rx_prio_3_packets, rx_pause_prio_3) and mlx5/core/en_stats.c
 (rx_prio3_packets, rx_prio3_pause, rx_prio3_marked).
@@ -26,10 +26,10 @@ Source: Linux, mlx4/en_ethtool.c (rx_prio_3_packets, rx_pause_prio_3) and mlx5/c
 
 
 def read_counters(sysfs: Path, port: PortAddress) -> dict[str, int]:
-    """Every counter that can be read now; a missing one is absent, not zero.
+    """Read every available counter; a missing one is absent, not zero.
 
-    Those of the interface, which `ethtool -S` shows, count the kernel's own packets as well, and begin with
-    `ethtool_`. Some cards have counters of the whole device: `device_`.
+    Counters of the interface, from `ethtool -S`, include the kernel's own packets and start with `ethtool_`.
+    Counters of the whole device start with `device_`.
     """
     place = sysfs / port.device / "ports" / str(port.port)
     found: dict[str, int] = {}
@@ -43,9 +43,9 @@ def read_counters(sysfs: Path, port: PortAddress) -> dict[str, int]:
 
 
 def ethtool_counters(netdev: str) -> dict[str, int]:
-    """Counters of a card's interface that tell pauses, marks and losses; none if they cannot be had.
+    """Read an interface's counters of pauses, marks and losses; none if they are not available.
 
-    Memory may be registered while the program starts (docs/adr/0036-programs-beside-registered-memory.md).
+    The program may start beside registered memory (docs/adr/0036-programs-beside-registered-memory.md).
     """
     output = output_of(["ethtool", "-S", netdev])
     return {name: int(value) for name, value in _LINE.findall(output) if _WANTED.fullmatch(name)}
@@ -84,7 +84,7 @@ _ALL, _NONE = "255", "0"
 
 
 def dcqcn_state(netdev: str, driver: str, netdevs: Path = NETDEVS) -> str:
-    """`on`, `off`, `on for some priorities`, or the reason why it is not known.
+    """Return `on`, `off`, `on for some priorities`, or the reason why the state is unknown.
 
     Source: MLNX_OFED, "Explicit Congestion Notification (ECN)": switches per priority in sysfs; Linux,
     hw/mlx5/cong.c has none; ConnectX-3 and soft-RoCE do not react to marks.
@@ -101,9 +101,9 @@ def dcqcn_state(netdev: str, driver: str, netdevs: Path = NETDEVS) -> str:
 
 
 def by_firmware(state: str, mask: str) -> str:
-    """The same, but of the inbox driver what the firmware's own mask of priorities says, where that is read.
+    """Return the state, which for the inbox driver comes from the firmware's mask of priorities if known.
 
-    mask: such as `ROCE_CC_PRIO_MASK_P1 255`; of ports that differ, and of the next boot, it says nothing.
+    mask: such as `ROCE_CC_PRIO_MASK_P1 255`; one that differs by port, or of the next boot, does not count.
     Source: NVIDIA, "DCQCN CC Parameters" (a bit for each priority, 255 by default).
     """
     if not state.startswith(_NOT_CONTROLLABLE):
@@ -113,24 +113,24 @@ def by_firmware(state: str, mask: str) -> str:
 
 
 Ask = Callable[[list[str]], str]
-"""Runs a program; its output, or nothing where it is absent or fails."""
+"""Runs a program, and returns its output, or "" if it is missing or fails."""
 ACCELERATIONS = {
     "roce_adp_retrans_en": "adaptive retransmission",
     "roce_tx_window_en": "transmission window",
     "roce_slow_restart_en": "slow restart",
     "roce_slow_restart_idle_en": "slow restart after idling",
 }
-"""Fields of the register ROCE_ACCL, and their names for readers."""
+"""Fields of the register ROCE_ACCL, which provisioning also resets, and their names in reports."""
 _FIELD = re.compile(r"^\s*(\w+)\s*\|\s*(0x[0-9a-fA-F]+)", re.MULTILINE)
 _MASK = re.compile(r"(ROCE_CC_PRIO_MASK_P\d)[ \t]+(\S+)(?:[ \t]+(\S+)[ \t]+\S+)?")
-"""Its name and one value, which is that of the next boot; or three, default, current and next boot's."""
+"""Name and value of the next boot; or default, current and next boot's value."""
 NEXT_BOOT = " from the next boot on"
 _REGISTERS = ("mstreg", "mlxreg")
 _SETTINGS = ("mstconfig", "mlxconfig")
 
 
 def card_facts(device: str, driver: str, ask: Ask, sysfs: Path = SYSFS) -> dict[str, object]:
-    """In words; a device in software has none. What nobody can say is `unknown`."""
+    """Return a card's facts as text, `unknown` if not available; a software device has none."""
     if driver in {"", "software"}:
         return {}
     pci = sysfs / device / "device"
@@ -156,7 +156,7 @@ def _accelerations(address: str, ask: Ask) -> str:
 
 
 def _mask(address: str, ask: Ask) -> str:
-    """Priorities for which the firmware reacts to marks, per port; of old tools' words the next boot's.
+    """Return the mask of priorities with DCQCN per port; old tools report that of the next boot.
 
     Source: mstflint, mlxconfig (`-e`, which adds the current values).
     """
@@ -172,7 +172,7 @@ def _mask(address: str, ask: Ask) -> str:
 
 
 def _first(tools: Sequence[str], arguments: list[str], ask: Ask) -> str:
-    return next((said for tool in tools if (said := ask([tool, *arguments]))), "")
+    return next((output for tool in tools if (output := ask([tool, *arguments]))), "")
 
 
 def _read(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Sources of timestamps, and when batches leave the host."""
+"""Sources of timestamps, and the departure of batches from the host."""
 
 import time
 from collections import deque
@@ -14,15 +14,15 @@ _BITS_PER_BYTE = 8
 
 
 class Departures:
-    """Dates completions over UC, where a limiter behind the device holds packets that the device calls sent.
+    """Corrects the times of completions over UC, if a limiter behind the device holds sent packets.
 
-    Posted verbs leave one after the other, at the rate in force; a new rate acts on all that has not left. A
-    completion is then of the instant at which the last byte leaves, unless it comes later than that. Packets
-    of other flows that share the host's port are not known here: behind them a batch leaves later.
+    Posted verbs leave one after the other at the effective rate; a new rate applies to all that has not left.
+    A completion gets the time at which the last byte leaves, unless it is later. Packets of other flows on
+    the host's port are unknown here; a batch behind them leaves later.
 
     Source: Linux, drivers/infiniband/sw/rxe/rxe_req.c: a verb of an unreliable connection completes when its
-    last packet was handed over (update_wqe_state), and RXE_INFLIGHT_SKBS_PER_QP_HIGH packets may wait below.
-    Test: test_departures.py::test_worked_example.
+    last packet was passed on (update_wqe_state), and RXE_INFLIGHT_SKBS_PER_QP_HIGH packets may wait below.
+    Test: test_clock.py.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Departures:
         self._pending: deque[tuple[int, HostNs]] = deque()
 
     def on_rate(self, now: HostNs, rate_bps: int) -> None:
-        """What has not left goes on at this rate."""
+        """Apply a new rate to all that has not left."""
         before_bps, self._rate_bps = self._rate_bps or rate_bps, rate_bps
 
         def moved(left_ns: HostNs) -> HostNs:
@@ -41,7 +41,7 @@ class Departures:
         self._pending = deque((wr_id, moved(left_ns)) for wr_id, left_ns in self._pending)
 
     def on_post(self, now: HostNs, wr_id: int, wire_bytes: int, *, is_signaled: bool) -> None:
-        """A verb was posted behind the others."""
+        """Add a posted verb."""
         assert self._rate_bps, f"verb {wr_id} is posted, but the limiter has no rate yet"
         bits = wire_bytes * _BITS_PER_BYTE * _NS_PER_S
         self._left_ns = HostNs(max(now, self._left_ns) + bits // self._rate_bps)
@@ -49,7 +49,7 @@ class Departures:
             self._pending.append((wr_id, self._left_ns))
 
     def dated(self, sends: list[Completion]) -> list[Completion]:
-        """The same completions, none of an instant before its last byte has left."""
+        """Return the completions, none earlier than the departure of its last byte."""
         return [self._dated(each) for each in sends]
 
     def _dated(self, completion: Completion) -> Completion:
@@ -62,20 +62,20 @@ class Departures:
 
 _NS_PER_MS = 1_000_000
 _PAIR_NS = 1_000_000
-"""So old may a pair of readings be: clocks that drift by 100 parts per million are 0.1 us apart by then."""
+"""Maximum age of a pair of readings: a drift of 100 ppm is 0.1 us by then."""
 _PAIR_WIDTH_NS = 5_000
 _PAIR_TRIES = 3
-"""A pair that took longer was interrupted; the narrowest of so many counts."""
+"""A wider pair was interrupted; the narrowest of three counts."""
 
 
 host_ns = cast("Callable[[], HostNs]", time.monotonic_ns)
-"""Reads the clock that timers run on; nothing stands between, for a verb has five readings."""
+"""Clock of timers, without a wrapper because each verb reads it five times."""
 nic_ns = cast("Callable[[], NicNs]", time.monotonic_ns)
-"""Reads the host's clock in place of the NIC's."""
+"""The host's clock in place of the NIC's."""
 
 
 class Clocks(NamedTuple):
-    """What a flow reads: `host` for timers, `stamp` for posts, which is of one clock with completions."""
+    """Clocks of a flow: `host` for timers, `stamp` for posts, the same clock as that of completions."""
 
     host: Callable[[], HostNs]
     stamp: Callable[[], NicNs]
@@ -84,8 +84,8 @@ class Clocks(NamedTuple):
 class NicClock:
     """The NIC's free-running counter, in nanoseconds.
 
-    A completion's timestamp has fewer bits than the counter: 48 of 64 on mlx4, 63 on mlx5. So one means the
-    time nearest to the last that was read; at 427 MHz 48 bits come round after 7.6 days.
+    A completion's timestamp has fewer bits than the counter: 48 of 64 on mlx4, 63 on mlx5. It means the time
+    nearest to the last reading; at 427 MHz 48 bits wrap after 7.6 days.
 
     `context` offers `query_rt_values_ex` and `query_device_ex`, as pyverbs does; `raw_clock` is the mask of
     the former. Raises VerbsError where the NIC has no such counter.
@@ -104,16 +104,16 @@ class NicClock:
         except error as problem:
             raise VerbsError("ibv_query_rt_values_ex", str(problem)) from problem
         if self._khz <= 0:
-            raise VerbsError("ibv_query_device_ex", "the NIC does not tell its clock's frequency")
+            raise VerbsError("ibv_query_device_ex", "the NIC does not report its clock's frequency")
         if self._mask <= 0:
-            raise VerbsError("ibv_query_device_ex", "the NIC does not tell how many bits its timestamps have")
+            raise VerbsError("ibv_query_device_ex", "the NIC does not report the bits of its timestamps")
 
     def now(self) -> NicNs:
         """Read the counter."""
         return self.of_cycles(self._read(self._raw_clock)[1])
 
     def of_cycles(self, cycles: int) -> NicNs:
-        """Nanoseconds of a raw reading or timestamp. Test: test_clock.py::test_cycles_worked_example."""
+        """Convert a raw reading or timestamp to ns. Test: test_clock.py::test_cycles_worked_example."""
         ahead = (cycles - self._last_cycles) & self._mask
         if ahead > self._mask >> 1:  # it is from before the last
             ahead -= self._mask + 1
@@ -122,10 +122,10 @@ class NicClock:
 
 
 class PairedClock:
-    """The NIC's clock by the host's: both are read together once a millisecond, and the host's in between.
+    """The NIC's clock, extrapolated by the host's: both are read together once a millisecond.
 
-    To read the NIC's takes three registers of a card over PCIe, some microseconds, and each post needs a
-    stamp. A card's wall clock would be no help: it is of the host's time only where something keeps it so.
+    A reading of the NIC's clock takes some microseconds (three registers over PCIe), and each post needs a
+    timestamp. A card's wall clock does not help, because it may not follow the host's.
 
     Source: rdma-core, providers/mlx5/verbs.c (mlx5_read_clock).
     Test: test_clock.py::test_paired_worked_example.
@@ -137,7 +137,7 @@ class PairedClock:
         self._pair()
 
     def now(self) -> NicNs:
-        """Read the host's clock, and the NIC's if it was not for long."""
+        """Return the NIC's time from the host's clock, after a new pair of readings if the last is old."""
         host_ns = self._host()
         if host_ns >= self._renewed_ns + _PAIR_NS:
             self._pair()

@@ -16,18 +16,18 @@ _EVENT_FILE = "anon_inode:[infinibandevent]"
 _POLL_ENTRIES = 32
 
 DATAGRAM = 1 << 61
-"""Set in the numbers of datagrams' verbs and receives, above which only numbers of other receives stand."""
+"""Flag in the wr_id of datagrams; only the wr_id of other receives are larger."""
 DATAGRAM_SENT = 1 << 60
 _DATAGRAM_SHIFT = 60
 
 
 def is_datagram(wr_id: int) -> bool:
-    """Whether this is the number of a datagram's receive."""
+    """True for the wr_id of a datagram."""
     return wr_id >> _DATAGRAM_SHIFT == DATAGRAM >> _DATAGRAM_SHIFT
 
 
 def event_descriptors(directory: Path = _DESCRIPTORS) -> set[int]:
-    """Descriptors of this process that are verbs event files; pyverbs hides which one a channel has."""
+    """Return this process's descriptors of verbs event files, because pyverbs hides that of a channel."""
     return {int(path.name) for path in directory.iterdir() if _target(path) == _EVENT_FILE}
 
 
@@ -39,10 +39,10 @@ def _target(path: Path) -> str:
 
 
 class CompletionQueue(ABC):
-    """Where completions come from. `stamp` is the clock of their timestamps.
+    """Source of completions; `stamp` is the clock of their timestamps.
 
-    `sources` has the queue pair that a datagram came from, by the number of its receive. `mode` and
-    `clock_name` are recorded with every result.
+    `sources` maps the wr_id of a datagram's receive to its source queue pair. `mode` and `clock_name` are
+    part of every result.
     """
 
     mode: str
@@ -57,7 +57,7 @@ class CompletionQueue(ABC):
 
     @abstractmethod
     def drain(self) -> Iterator[list[Completion]]:
-        """Hand out the entries, one list per poll, until the queue is empty."""
+        """Yield the entries, one list per poll, until the queue is empty."""
 
     @abstractmethod
     def close(self) -> None:
@@ -65,9 +65,9 @@ class CompletionQueue(ABC):
 
 
 class EventQueue(CompletionQueue):
-    """A plain completion queue with its channel; `descriptor` becomes readable when the queue has news.
+    """A plain completion queue with its channel; `descriptor` is readable when entries arrive.
 
-    `clock` stamps the entries: plain queues carry no timestamp of the NIC.
+    `clock` stamps the entries, because plain queues have no NIC timestamps.
     """
 
     mode = "event"
@@ -99,16 +99,16 @@ class EventQueue(CompletionQueue):
         return self.cq
 
     def rearm(self) -> None:
-        """Take the event that made the descriptor readable and ask for the next one.
+        """Consume the event that made the descriptor readable, and request the next one.
 
-        To be called before draining: an entry that arrives in between raises another event.
+        Call this before draining, because an entry that arrives in between raises another event.
         """
         self._channel.get_cq_event(self.cq)
         self._unacknowledged += 1
         self.cq.req_notify()
 
     def drain(self) -> Iterator[list[Completion]]:
-        """Hand out the entries, one list per poll, until the queue is empty."""
+        """Yield the entries, one list per poll, until the queue is empty."""
         while True:
             count, entries = self.cq.poll(_POLL_ENTRIES)
             if count == 0:
@@ -132,16 +132,16 @@ class EventQueue(CompletionQueue):
                 return
 
     def close(self) -> None:
-        """Acknowledge every event, which destroying the queue would wait for, then destroy both."""
+        """Acknowledge every event, for which the destruction would wait, and destroy queue and channel."""
         self.cq.ack_events(self._unacknowledged)
         self.cq.close()
         self._channel.close()
 
 
 class PolledQueue(CompletionQueue):
-    """Asks for timestamps where the NIC has a clock, and does without where it refuses: then `clock` stamps.
+    """A polled queue with NIC timestamps; without them, or if the NIC refuses, `clock` stamps the entries.
 
-    Only fields that were asked for at creation may be read; reading another one crashes the process.
+    Only fields requested at creation may be read; reading another one crashes the process.
     """
 
     mode = "polling"
@@ -171,17 +171,17 @@ class PolledQueue(CompletionQueue):
         return self.cq
 
     def drain(self) -> Iterator[list[Completion]]:
-        """Hand out the entries, one list per poll, until the queue is empty."""
+        """Yield the entries, one list per poll, until the queue is empty."""
         while entries := self._poll():
             yield entries
             if len(entries) < _POLL_ENTRIES:
                 return
 
     def _poll(self) -> list[Completion]:
-        """Read what there is, each entry between a `start_poll` and an `end_poll` of its own.
+        """Read the entries, each between one `start_poll` and `end_poll`, which lock the queue.
 
-        The queue is locked in between. Going on with `poll_next` would be cheaper, but soft-RoCE's library
-        steps over an entry when that finds no more: it gives the last one back there and in `end_poll`.
+        `poll_next` would be cheaper, but soft-RoCE's library skips an entry at the end: it consumes the last
+        one both there and in `end_poll`.
         """
         cq, entries = self.cq, list[Completion]()
         stamp_ns = None
@@ -193,7 +193,7 @@ class PolledQueue(CompletionQueue):
         return entries
 
     def _entry(self, stamp_ns: NicNs | None) -> Completion:
-        """The entry that is read now; of one that failed only number and status mean anything."""
+        """Return the current entry; only wr_id and status of a failed one are valid."""
         cq = self.cq
         wr_id, status = cq.wr_id, cq.status
         if stamp_ns is None:
@@ -213,7 +213,7 @@ class PolledQueue(CompletionQueue):
 
 
 def _nic_clock(pyverbs: Pyverbs, context: object) -> NicClock | None:
-    """The NIC's clock, None if it has none."""
+    """Return the NIC's clock, None if it has none."""
     try:
         return NicClock(context, pyverbs.enums.ibv_values_mask.IBV_VALUES_MASK_RAW_CLOCK, pyverbs.error)
     except VerbsError:
@@ -222,7 +222,7 @@ def _nic_clock(pyverbs: Pyverbs, context: object) -> NicClock | None:
 
 @dataclass
 class TimeSpent:
-    """Where an end's time went, in nanoseconds of the host clock, and how often it was woken."""
+    """Time an end has spent, in ns of the host clock, and its numbers of events and polls."""
 
     rearming_ns: int = 0
     polling_ns: int = 0
@@ -232,7 +232,7 @@ class TimeSpent:
 
 
 class CompletionPump:
-    """Hands each poll to `take`, and says `on_empty` when nothing is left."""
+    """Passes each poll to `take`, and calls `on_empty` when the queue is empty."""
 
     def __init__(
         self,
@@ -257,7 +257,7 @@ class CompletionPump:
         self.drain(rearmed)
 
     def drain(self, polled: HostNs) -> None:
-        """Empty the queue, from this instant on."""
+        """Drain the queue; `polled` is the current time."""
         spent, clock = self.spent, self._clock
         for completions in self._queue.drain():
             before = clock()

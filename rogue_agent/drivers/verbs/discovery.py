@@ -1,4 +1,4 @@
-"""Finds the RDMA device, port and GID of an experiment address, from what the kernel shows in sysfs."""
+"""Find the RDMA device, port and GID of an experiment address in sysfs."""
 
 import ipaddress
 import os
@@ -28,13 +28,13 @@ class PortAddress:
     driver: str = ""
     state: str = ""
     hca_type: str = ""
-    """The device's model as drivers of cards name it, such as MT4103; a device in software has none."""
+    """Model of the device, such as MT4103; a software device has none."""
 
 
 def find_port(address: str, sysfs: Path = SYSFS, known: Sequence[PortAddress] = ()) -> PortAddress:
-    """Return the first RoCE v2 GID that is `address`; IPv4 addresses stand in the table as ::ffff:a.b.c.d.
+    """Return the first RoCE v2 GID that is `address`; the table has IPv4 addresses as ::ffff:a.b.c.d.
 
-    known: what has been found before, where nothing changes any more; otherwise all tables are read.
+    known: the ports found before, if they cannot change; otherwise all tables are read.
     """
     wanted = gid_of(address)
     for found in known or roce_ports(sysfs):
@@ -46,9 +46,9 @@ def find_port(address: str, sysfs: Path = SYSFS, known: Sequence[PortAddress] = 
 
 
 def current_gid_index(port: PortAddress, sysfs: "Path | None" = None) -> int:
-    """Return the index of the port's GID now: an interface that went down and up may have another one.
+    """Return the current index of the port's GID, which changes if the interface went down and up.
 
-    Without such a GID it is the index that was found first, which the kernel then refuses.
+    Without such a GID, return the first index, which the kernel then refuses.
     """
     place = (SYSFS if sysfs is None else sysfs) / port.device / "ports" / str(port.port)
     if _read(place / "gids" / str(port.gid_index)) == port.gid or not (place / "gids").is_dir():
@@ -59,9 +59,9 @@ def current_gid_index(port: PortAddress, sysfs: "Path | None" = None) -> int:
 
 
 def roce_ports(sysfs: Path = SYSFS, *, is_fresh: bool = False) -> list[PortAddress]:
-    """All RoCE v2 GIDs of this node, in the order of devices, ports and tables.
+    """Return all RoCE v2 GIDs of this node, in the order of devices, ports and tables.
 
-    is_fresh: no address has been taken away since the devices came, so that tables have no gaps.
+    is_fresh: no address has been removed since the devices appeared, so tables have no gaps.
     """
     return [
         PortAddress(
@@ -82,7 +82,7 @@ def roce_ports(sysfs: Path = SYSFS, *, is_fresh: bool = False) -> list[PortAddre
 
 
 def _driver(device: Path) -> str:
-    """Name of the kernel's driver of a device; a device in software has no hardware below, and no name."""
+    """Return the name of a device's kernel driver; a software device has no hardware and no name."""
     try:
         return (device / "device" / "driver").readlink().name
     except OSError:
@@ -105,7 +105,7 @@ def _ports(sysfs: Path) -> list[Path]:
 
 
 def _gids(port: Path, *, is_fresh: bool = False) -> Iterator[tuple[int, str]]:
-    """Used entries of a port's GID table, in the order of their index; a fresh table ends with its last."""
+    """Yield the used entries of a GID table by index; a fresh table ends at the first unused one."""
     for path in sorted((port / "gids").iterdir(), key=lambda path: int(path.name)):
         gid = _read(path)
         if gid and gid != _UNUSED_GID:
@@ -115,7 +115,7 @@ def _gids(port: Path, *, is_fresh: bool = False) -> Iterator[tuple[int, str]]:
 
 
 def _rate_bps(port: Path) -> int:
-    """The port's speed as the kernel states it, such as `40 Gb/sec (4X QDR)`; 0 if it does not."""
+    """Return the port's speed from text such as `40 Gb/sec (4X QDR)`; 0 if unknown."""
     words = _read(port / "rate").split()
     try:
         return int(float(words[0]) * 1e9) if words[1] == "Gb/sec" else 0
@@ -124,9 +124,9 @@ def _rate_bps(port: Path) -> int:
 
 
 def _read(path: Path) -> str:
-    """Content of a sysfs attribute; empty where the kernel refuses, as it does for unused table entries.
+    """Read a sysfs attribute; return "" if the kernel refuses, as for unused table entries.
 
-    In as few system calls as can be: a device has a thousand entries.
+    It uses few system calls, because a device has a thousand entries.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)

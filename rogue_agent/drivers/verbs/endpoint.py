@@ -1,4 +1,4 @@
-"""One end of a connection on a node: device, memory, completion queue and queue pairs, opened together."""
+"""One end of a connection: device, memory, completion queue and queue pairs."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -30,12 +30,12 @@ _PSN_BITS = 24
 
 @dataclass(frozen=True)
 class EndpointPlan:
-    """What an endpoint consists of.
+    """Resources of an endpoint.
 
-    receives, receive_bytes: how many receives each queue pair has, and the longest message one takes.
-    receives_in_buffer: messages land in the buffer itself, one after the other, and not beside it.
-    completions: waited for, or polled without pause.
-    draw: so many random bits, that nobody else can know.
+    receives, receive_bytes: number of receives of each queue pair, and the longest message of one.
+    receives_in_buffer: messages arrive in the buffer itself, one after the other.
+    completions: by events, or polled without pause.
+    draw: returns a number of secret random bits.
     """
 
     service: Literal["rc", "uc"]
@@ -51,7 +51,7 @@ class EndpointPlan:
 
 @dataclass(frozen=True)
 class Remote:
-    """The other endpoint: its ends of our queue pairs, its side channel, its memory."""
+    """The other endpoint: its queue pairs, side channel and memory."""
 
     ends: tuple[RemoteQueuePair, ...]
     side: RemoteSide | None
@@ -59,7 +59,7 @@ class Remote:
 
 
 class Arrived(NamedTuple):
-    """One poll, sorted by what the entries are about."""
+    """One poll, sorted by kind of entry."""
 
     sends: list[Completion]
     receives: dict[int, list[Completion]]
@@ -68,7 +68,7 @@ class Arrived(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What a data process works with: main queue pair first, then the shadow, each with its first PSN.
+    """An open endpoint: main queue pair first, then the shadow, each with its first PSN.
 
     `nonce` is this end's part of the connection's seal.
     """
@@ -85,7 +85,7 @@ class Endpoint:
 
     @property
     def queue_pair(self) -> QueuePair:
-        """The main one."""
+        """The main queue pair."""
         return self.pairs[0]
 
     def connect(self, remote: Remote, path: PathAttributes) -> None:
@@ -95,20 +95,20 @@ class Endpoint:
         for ring in self.rings:
             ring.renew()
         if self.side is not None:
-            assert remote.side is not None, "a side channel, but the peer has none"
+            assert remote.side is not None, "a side channel, but none at the peer"
             self.side.connect(self.port, remote.side, path.dscp)
 
     @property
     def strangers(self) -> int:
-        """Datagrams that were not the peer's."""
+        """Number of datagrams from other senders than the peer."""
         return 0 if self.side is None else self.side.strangers
 
     def pair_of(self, qp_num: int) -> QueuePair:
-        """The queue pair with this number."""
+        """Return the queue pair with this number."""
         return next(pair for pair in self.pairs if pair.qp_num == qp_num)
 
     def reset(self, qp_num: int) -> None:
-        """Bring a queue pair to RESET; what broke it may have moved the port's GID."""
+        """Bring a queue pair to RESET; the cause of its failure may have changed the port's GID index."""
         self.pair_of(qp_num).reset()
         if self.side is not None:
             self.side.renew_address()
@@ -119,18 +119,18 @@ class Endpoint:
         self._renew(qp_num)
 
     def move(self, priority: int) -> None:
-        """Send everything with another priority from now on; nothing of ours may be outstanding.
+        """Send with another priority from now on; no verb may be outstanding.
 
-        Queue pairs that are not in RTS are being brought back: they move when they are ready again.
+        Queue pairs that are not in RTS move when they are ready again.
         """
         for pair in self.pairs:
             if pair.priority != priority and pair.move(priority):
                 self._renew(pair.qp_num)
 
     def sort(self, completions: list[Completion]) -> Arrived:
-        """Tell sends, receives and datagrams apart, and post receives again that were used up.
+        """Separate sends, receives and datagrams, and post used receives again.
 
-        Receives that were flushed, or belong to an earlier life of their queue pair, are dropped.
+        Flushed receives, and those from before a reset of their queue pair, are dropped.
         """
         sends: list[Completion] = []
         receives: dict[int, list[Completion]] = {}
@@ -160,7 +160,7 @@ class Endpoint:
 def opened(
     pyverbs: Pyverbs, port: PortAddress, plan: EndpointPlan, clock: Callable[[], NicNs]
 ) -> Iterator[Endpoint]:
-    """Open the port's device with what the plan asks for; leaving gives everything back."""
+    """Open the planned resources on the port's device, and close them at the end."""
     with ExitStack() as stack:
         try:
             endpoint = _open(pyverbs, port, plan, clock, stack)
@@ -200,7 +200,7 @@ def _open(
     return Endpoint(port, active_mtu_bytes, buffer, queue, tuple(pairs), psns, rings, side, nonce)
 
 
-def _rings(  # noqa: PLR0913 - everything that a ring touches
+def _rings(  # noqa: PLR0913 - resources of a ring
     pyverbs: Pyverbs,
     domain: object,
     plan: EndpointPlan,
@@ -208,7 +208,7 @@ def _rings(  # noqa: PLR0913 - everything that a ring touches
     buffer: Buffer,
     stack: ExitStack,
 ) -> tuple[ReceiveRing, ...]:
-    """Give each queue pair its receives, in the buffer or in memory of their own."""
+    """Create the receives of each queue pair, in the buffer or in separate memory."""
     slots = plan.receives
     if plan.receives_in_buffer:
         slots = max(1, min(slots, buffer.size_bytes // plan.receive_bytes))

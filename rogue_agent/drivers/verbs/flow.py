@@ -1,4 +1,4 @@
-"""A flow on real verbs: the application's schedule above the connection, the queue pairs below it."""
+"""A flow on real verbs: application, connection and queue pairs."""
 
 from collections import deque
 from collections.abc import Callable
@@ -35,14 +35,14 @@ CONTROL_COLUMNS = ("t_ns", "name", "value")
 EVENT_COLUMNS = ("t_ns", "event", "detail")
 _WIRE = framing_named("rocev2")
 Sample: TypeAlias = tuple[HostNs, tuple[Value, ...], dict[str, float]]
-"""Instant and fields of an RttSample, as a plain tuple that takes less time to keep, and metrics."""
+"""Instant and fields of an RttSample, as a plain tuple that is cheap to keep, and metrics."""
 _COUNTED = 0
-"""Immediate value of a WRITE that has none of its own, so that the receiver can count it."""
+"""Immediate of a WRITE that has none, so that the receiver can count it."""
 
 
 @dataclass(frozen=True)
 class FlowRecords:
-    """Where a flow writes what it sees; `sample` is given each sample, if there is a table of them."""
+    """Tables of a flow; `sample` gets each RTT sample, if samples are recorded."""
 
     transfers: TransferLog
     events: Table
@@ -52,12 +52,12 @@ class FlowRecords:
 
 @dataclass(frozen=True)
 class FlowShape:
-    """How a flow uses the two memories.
+    """Use of the memories of both ends by a flow.
 
-    A transfer larger than `memory_bytes` starts again at their beginning, after as many whole verbs as fit.
-    has_counted_writes: every WRITE carries an immediate, because nobody else tells what arrives over UC.
-    mtu_bytes: what a window of packets is worth. is_dated: completions come before the packets have left the
-    host's limiter, and are dated here.
+    A transfer larger than `memory_bytes` wraps to their start, after as many whole verbs as fit.
+    has_counted_writes: every WRITE carries an immediate, by which the receiver counts arrivals over UC.
+    mtu_bytes: bytes of a packet of the window. is_dated: completions come before the packets have left the
+    host's limiter, and `Departures` corrects them.
     """
 
     memory_bytes: int
@@ -68,7 +68,7 @@ class FlowShape:
 
 
 def write_sample(rtt: Table | None, control: Table | None, fields: Sample) -> None:
-    """Make rows of a sample."""
+    """Write the rows of a sample."""
     t_ns, row, metrics = fields
     if rtt is not None:
         rtt.row(*row)
@@ -77,9 +77,9 @@ def write_sample(rtt: Table | None, control: Table | None, fields: Sample) -> No
 
 
 class VerbsFlow(RecoveringFlow):
-    """Offers `step.Port` over one endpoint; the event loop calls the `on_` methods."""
+    """A `step.Driver` over one endpoint; the event loop calls the `on_` methods."""
 
-    def __init__(  # noqa: PLR0913 - what is above, below and beside a flow
+    def __init__(  # noqa: PLR0913 - connection, resources and records
         self,
         connection: Connection,
         endpoint: Endpoint,
@@ -118,14 +118,14 @@ class VerbsFlow(RecoveringFlow):
         self._application = Application(schedule, watcher)
 
     def release(self, number: int, not_before_ns: HostNs) -> None:
-        """Let an arrival that was held start, though not before an instant."""
-        assert self._application is not None, "an arrival is released, but none was asked for"
+        """Let a held arrival start, at this instant at the earliest."""
+        assert self._application is not None, "an arrival is released, but there is no schedule"
         self._application.release(number, not_before_ns)
 
     def take_turns(self, lender: LimiterLender) -> LimiterTurn:
-        """Use a limiter that is lent, by its priority, and post nothing without one."""
+        """Share limiters: post only with a lent limiter, which is identified by its priority."""
         limiter = self._limiter
-        assert limiter is not None, "takes turns, but has no limiter to be lent"
+        assert limiter is not None, "shares limiters, but has none"
         self._turn = LimiterTurn(
             lender, self._connection, self._is_running, self._use, self._go_on, lambda: limiter.is_settled
         )
@@ -133,11 +133,11 @@ class VerbsFlow(RecoveringFlow):
 
     @property
     def has_limiter(self) -> bool:
-        """Whether a limiter that was lent is still ours."""
+        """True while this flow has a lent limiter."""
         return self._turn is not None and self._turn.has_limiter
 
     def update_turn(self, now: HostNs) -> None:
-        """Tell the lender if something has changed; said once per turn of the event loop at least."""
+        """Notify the lender of changes; called at least once per turn of the event loop."""
         if self._turn is not None:
             self._turn.update(now)
 
@@ -145,8 +145,8 @@ class VerbsFlow(RecoveringFlow):
         return self._application is not None and self._application.is_running
 
     def _use(self, priority: int) -> None:
-        """Move to the limiter of a priority, with every queue pair; nothing is outstanding."""
-        assert self._limiter is not None, "takes turns, but has no limiter to be lent"
+        """Move all queue pairs to the limiter of a priority; no verb is outstanding."""
+        assert self._limiter is not None, "shares limiters, but has none"
         self._endpoint.move(priority)
         self._limiter.use(priority)
 
@@ -156,22 +156,22 @@ class VerbsFlow(RecoveringFlow):
 
     @property
     def ended(self) -> dict[str, int]:
-        """Transfers that have ended, by status."""
+        """Number of ended transfers by status."""
         return self._records.transfers.ended
 
     @property
     def losses(self) -> dict[str, int]:
-        """What the connection found lost, by kind."""
+        """Number of detected losses by kind."""
         return self._connection.losses()
 
     @property
     def first_error(self) -> str | None:
-        """Why the first transfer failed that did."""
+        """Reason of the first failed transfer."""
         return self._records.transfers.first_error
 
     @property
     def is_finished(self) -> bool:
-        """Whether the schedule holds nothing more and no transfer runs."""
+        """True if the schedule is done and no transfer runs."""
         application = self._application
         if application is None or application.is_running or application.has_more:
             return False
@@ -179,7 +179,7 @@ class VerbsFlow(RecoveringFlow):
 
     @property
     def deadline_ns(self) -> HostNs | None:
-        """When `on_time` must be called at the latest: for a timer, the next transfer or a verb held back."""
+        """Instant at which `on_time` must be called: a timer, the next transfer, or a held-back verb."""
         if self._is_over:
             return None
         next_ns = None if self._application is None else self._application.next_start_ns
@@ -187,7 +187,7 @@ class VerbsFlow(RecoveringFlow):
         return earlier(first_ns, self._held[0][0]) if self._held else first_ns
 
     def on_time(self, now: HostNs) -> None:
-        """Post what was held back, start the transfers that are due, let the connection look at its timer."""
+        """Post held-back verbs, start due transfers, and handle the connection's timer."""
         self._release(now)
         self._begin(now)
         if self._timer_ns is not None and now >= self._timer_ns:
@@ -195,7 +195,7 @@ class VerbsFlow(RecoveringFlow):
         self._go_on(now)
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
-        """Take the entries of one poll; after the end they are dropped."""
+        """Handle the entries of one poll; after the end they are dropped."""
         if self._is_over:
             return
         sends, receives, datagrams = self._endpoint.sort(completions)
@@ -211,7 +211,7 @@ class VerbsFlow(RecoveringFlow):
         self._go_on(now)
 
     def finish(self, now: HostNs) -> None:
-        """End the run; a transfer that still runs is recorded as unfinished, and posts nothing more."""
+        """End the run; running transfers are recorded as unfinished, and post nothing more."""
         self._is_over = True
         self._held.clear()
         if self._turn is not None:
@@ -223,7 +223,7 @@ class VerbsFlow(RecoveringFlow):
         self._records.meter.close(now)
 
     def post_send(self, action: PostSend) -> NicNs:
-        """Post the verb, or hold it back as long as a limiter in software wants."""
+        """Post the verb, or hold it back for a limiter in software."""
         now, stamp_ns = self._clock(), self._stamp()
         if self._limiter is not None and self._limiter.holds_back:
             release_ns = self._limiter.release_ns(now, self._wire_bytes(action))
@@ -234,7 +234,7 @@ class VerbsFlow(RecoveringFlow):
         return stamp_ns
 
     def _post(self, action: PostSend, before_ns: HostNs) -> None:
-        """Post the verb between the same places of both memories."""
+        """Post the verb between the same offsets of both memories."""
         place, length_bytes, shape = action.offset_bytes, action.length_bytes, self._shape
         if place + length_bytes > shape.memory_bytes:
             place %= self._lap_bytes
@@ -265,7 +265,7 @@ class VerbsFlow(RecoveringFlow):
         )[0]
 
     def _release(self, now: HostNs, *, is_all: bool = False) -> None:
-        """Post what was held back long enough; a refusal comes too late to be one, and is an error."""
+        """Post held-back verbs that are due; the connection gets a refusal as an error of the queue pair."""
         while self._held and (is_all or now >= self._held[0][0]):
             _, action = self._held.popleft()
             try:
@@ -274,8 +274,8 @@ class VerbsFlow(RecoveringFlow):
                 self._connection.on_qp_error(now, self._queue_pair.qp_num)
 
     def set_rate(self, rate_bps: int) -> int | None:
-        """Program the limiter of this flow's priority; return the rate that it applies, None if not yet."""
-        assert self._limiter is not None, f"asked for {rate_bps} bit/s, although there is no limiter"
+        """Set the limiter of this flow's priority; return the effective rate, None if it follows later."""
+        assert self._limiter is not None, f"got a rate of {rate_bps} bit/s, but there is no limiter"
         now = self._clock()
         effective_bps = self._limiter.set_rate(rate_bps, now)
         if effective_bps is not None:
@@ -288,7 +288,7 @@ class VerbsFlow(RecoveringFlow):
         self._records.meter.limit(now, effective_bps)
 
     def _on_rate(self, now: HostNs, effective_bps: int) -> None:
-        """A rate that was asked for before acts now."""
+        """Handle a rate that is effective now."""
         self._note_rate(now, effective_bps)
         if not self._is_over:
             self._connection.on_rate_set(effective_bps)
@@ -299,7 +299,7 @@ class VerbsFlow(RecoveringFlow):
         self._timer_ns = deadline_ns
 
     def transfer_done(self, action: TransferDone, now: HostNs) -> None:
-        """Pass the end of a transfer on to the application, and start the next one if it is due."""
+        """Record the end of a transfer, and start the next one if it is due."""
         assert self._application is not None, "a transfer ended, but none was submitted"
         error = None if action.is_ok else self._error
         record = self._application.on_transfer_done(action.transfer_id, now, error, is_sent=action.is_sent)
@@ -312,13 +312,13 @@ class VerbsFlow(RecoveringFlow):
         return self._queue_pair.qp_num
 
     def _reason(self, status: int | None) -> str:
-        """What the NIC said, or pyverbs where it refused a verb."""
+        """Return the NIC's status, or the error of pyverbs for a refused verb."""
         return self._error or UNEXPLAINED if status is None else status_name(status)
 
     def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
         self._release(now, is_all=True)  # to be flushed with the others
 
-    def _turn_to(self, qp_num: int) -> None:
+    def _switch_to(self, qp_num: int) -> None:
         self._queue_pair = self._endpoint.pair_of(qp_num)
         self._posted.clear()
         self._held.clear()
@@ -335,7 +335,7 @@ class VerbsFlow(RecoveringFlow):
         self._endpoint.side.send(payload)
 
     def trace(self, action: Trace) -> None:
-        """Have one RTT sample written, and what the control believes after it."""
+        """Record one RTT sample, and the congestion control's metrics after it."""
         records, sample = self._records, action.sample
         if sample.accepted and action.rtt_ns > 0:
             throughput_bps = sample.cwnd_packets * self._shape.mtu_bytes * 8e9 / action.rtt_ns

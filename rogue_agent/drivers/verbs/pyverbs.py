@@ -1,4 +1,4 @@
-"""Load pyverbs under names that hold for all its releases."""
+"""Load pyverbs under names that are the same for all its releases."""
 
 import importlib
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 class VerbsUnavailable(RuntimeError):  # noqa: N818 - a condition of the node, reported as a sentence
-    """The node lacks what verbs need: pyverbs, a device, a port with the experiment's address."""
+    """The node has no pyverbs, no device, or no port with the experiment's address."""
 
 
 class VerbsError(RuntimeError):
@@ -39,7 +39,7 @@ class Pyverbs:
 
 
 def load(import_module: Callable[[str], ModuleType] = importlib.import_module) -> Pyverbs:
-    """Import pyverbs, or say which package is missing."""
+    """Import pyverbs; raises VerbsUnavailable if it is missing."""
     try:
         return Pyverbs(
             addr=import_module("pyverbs.addr"),

@@ -1,4 +1,4 @@
-"""A connected queue pair, RC or UC: made, told about its peer, brought to RTS, given verbs, reset."""
+"""A connected queue pair, RC or UC: states, address of the peer, and posting."""
 
 import errno
 import socket
@@ -16,13 +16,13 @@ _MIN_RNR_TIMER_640_US = 12
 _READS_OUTSTANDING = 16
 _HOP_LIMIT = 64
 _RESOLUTIONS_MAX = 5
-"""How often the peer's MAC address is asked for: a peer on a busy computer may reply late."""
+"""Attempts to resolve the peer's MAC address, because a busy peer may reply late."""
 _TOS_SHIFT, _ECN_BITS = 5, 2
 _ECN_CAPABLE = 2
 
 
 def mtu_code(mtu_bytes: int) -> int:
-    """Number of `ibv_mtu` for an MTU of 256, 512, … 4096 bytes: 1 … 5."""
+    """Return the value of `ibv_mtu`, 1 to 5, for an MTU of 256, 512, … 4096 bytes."""
     code = (mtu_bytes // _SMALLEST_MTU_BYTES).bit_length()
     if not 1 <= code <= 5 or mtu_of_code(code) != mtu_bytes:
         raise VerbsError("ibv_modify_qp", f"MTU {mtu_bytes} is not one of 256, 512, 1024, 2048, 4096 bytes")
@@ -30,13 +30,13 @@ def mtu_code(mtu_bytes: int) -> int:
 
 
 def mtu_of_code(code: int) -> int:
-    """MTU in bytes for a number of `ibv_mtu`."""
+    """Return the MTU in bytes for a value of `ibv_mtu`."""
     return _SMALLEST_MTU_BYTES << (code - 1)
 
 
 @dataclass(frozen=True)
 class RemoteQueuePair:
-    """The other end of a queue pair, and the first packet number that it sends."""
+    """The other end of a queue pair, and its first PSN."""
 
     gid: str
     qp_num: int
@@ -45,7 +45,7 @@ class RemoteQueuePair:
 
 @dataclass(frozen=True)
 class RemoteMemory:
-    """Memory of the peer that its NIC lets us write and read."""
+    """Registered memory of the peer."""
 
     address: int
     size_bytes: int
@@ -54,7 +54,7 @@ class RemoteMemory:
 
 @dataclass(frozen=True)
 class PathAttributes:
-    """What both ends agree on, how patient the requester is, and the priority of what this end sends.
+    """MTU of both ends, retries and timeout of the requester, and priority of this end's packets.
 
     dscp: None for the priority's class selector.
     """
@@ -68,7 +68,7 @@ class PathAttributes:
 
 @dataclass(frozen=True)
 class QueueSizes:
-    """How many verbs and receives fit in a queue pair."""
+    """Capacity of a queue pair."""
 
     sends: int
     receives: int
@@ -79,7 +79,7 @@ def address_attributes(
 ) -> object:
     """Return the address of a peer; `priority` is the service level, without a DSCP also the class selector.
 
-    All packets say that they are ECN-capable, so that a switch marks them instead of dropping them early.
+    All packets are ECN-capable, so that switches mark them instead of dropping them early.
     """
     addr = pyverbs.addr
     route = addr.GlobalRoute(
@@ -93,12 +93,12 @@ def address_attributes(
 
 
 def tos(priority: int, dscp: int | None) -> int:
-    """The byte TOS of an IP header, without ECN; class selector k has its three highest bits."""
+    """Return the TOS byte without ECN; the three highest bits of class selector k are k."""
     return priority << _TOS_SHIFT if dscp is None else dscp << _ECN_BITS
 
 
 class QueuePair:
-    """One connection; a verb raises a completion only if asked to (selective signalling)."""
+    """One connection, with selective signalling."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class QueuePair:
         self._request.sg_list = self._element
 
     def connect(self, port: PortAddress, psn: int, remote: RemoteQueuePair, path: PathAttributes) -> None:
-        """Walk RESET, INIT, RTR, RTS; the kernel resolves the peer's MAC address on the way."""
+        """Go through RESET, INIT and RTR to RTS; the kernel resolves the peer's MAC address."""
         self._connection = port, remote, path
         self.ready(psn, remote.psn)
 
@@ -160,7 +160,7 @@ class QueuePair:
                 return
 
     def reset(self) -> None:
-        """Enter RESET, whatever the state; what is outstanding is dropped."""
+        """Enter RESET from any state, and drop what is outstanding."""
         enums = self._pyverbs.enums
         attributes = self._pyverbs.qp.QPAttr(qp_state=enums.ibv_qp_state.IBV_QPS_RESET)
         try:
@@ -170,20 +170,19 @@ class QueuePair:
 
     @property
     def priority(self) -> int:
-        """With which it sends, or will when it is ready again."""
+        """Priority of its packets, now or when it is ready again."""
         assert self._connection is not None, "the queue pair was never connected"
         return self._connection[2].priority
 
     def move(self, priority: int) -> bool:
-        """Send with another priority, to the same peer; return whether it had to be made ready anew.
+        """Send with another priority; return True if the queue pair was reset for it.
 
-        A priority is set on the way to RTR, so the queue pair goes through RESET and comes back with the
-        packet numbers that would have been next, in both directions. With nothing outstanding the peer does
-        not notice; what it sends meanwhile over RC, it sends again. SQD, in which the specification lets the
-        path be changed, is a state that mlx5 has no command for.
+        The transition to RTR sets a priority, so the queue pair goes through RESET, and continues with the
+        next packet numbers in both directions. With nothing outstanding the peer does not notice; over RC it
+        repeats what it sends meanwhile. The specification also allows the change in SQD, which mlx5 lacks.
 
         Source: InfiniBand Architecture Specification, volume 1, section 10.3.1 (states); Linux,
-        infiniband/core/verbs.c (qp_state_table). The next packet numbers are what `query` tells:
+        infiniband/core/verbs.c (qp_state_table). `query` returns the next packet numbers:
         hw/mlx4/qp.c (mlx4_ib_query_qp), hw/mlx5/qp.c (query_qp_attr; optab of __mlx5_ib_modify_qp for SQD),
         sw/rxe/rxe_qp.c (rxe_qp_to_attr).
         """
@@ -203,10 +202,7 @@ class QueuePair:
         return True
 
     def post(self, action: PostSend, local: tuple[int, int], remote: tuple[int, int]) -> None:
-        """Post one verb between `local` (address, lkey) and `remote` (address, rkey).
-
-        A SEND has no remote place.
-        """
+        """Post one verb between `local` (address, lkey) and `remote` (address, rkey), unused by a SEND."""
         request, element, imm = self._request, self._element, action.imm
         element.addr, element.lkey = local
         element.length = action.length_bytes

@@ -1,4 +1,4 @@
-"""The passive end of a connection on real verbs: the receiver-side library above its queue pairs."""
+"""The passive end of a connection on real verbs: the receiver-side library on its queue pairs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,17 +24,17 @@ from rogue.agent.drivers.verbs.queue_pair import RemoteMemory
 
 SENDS = 128
 _SIGNAL_EVERY = 32
-"""An unsignalled verb keeps its place in the send queue until a later signalled one has completed."""
+"""An unsignalled verb occupies the send queue until a later signalled one has completed."""
 
 
 class VerbsResponder(PeerListener):
-    """Serves one requester: acknowledges its batches, paces responses to its READs, resets what it has lost.
+    """Serves one requester: acknowledges its batches, paces responses to its READs, resets lost queue pairs.
 
-    Messages of the peer that make no sense are dropped; `mistakes` counts them. `on_arrival` hears the number
-    (from 1) of each transfer that is in memory, whose last verb says so.
+    Invalid messages of the peer are dropped and counted in `mistakes`. `on_arrival` gets the number (from 1)
+    of each transfer whose last verb has arrived.
     """
 
-    def __init__(  # noqa: PLR0913 - what is below and beside a responder
+    def __init__(  # noqa: PLR0913 - resources and records
         self,
         endpoint: Endpoint,
         memory: RemoteMemory,
@@ -62,23 +62,23 @@ class VerbsResponder(PeerListener):
         self.delivered_messages = 0
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
-        """Take the entries of one poll; datagrams wait until what arrived with them has been seen."""
+        """Handle the entries of one poll; datagrams wait until the completion queue is empty."""
         _, receives, datagrams = self._endpoint.sort(completions)
         self._datagrams += datagrams
         for qp_num, entries in receives.items():
             self._meter.add(now, sum(byte_len for _, _, _, byte_len, imm in entries if _is_payload(imm)))
             nic_now = self._clock()
             self._believe(partial(self._library.on_receives, qp_num, entries, nic_now))
-            self._obey(now)
+            self._carry_out_actions(now)
 
     def on_empty(self, now: HostNs) -> None:
-        """Nothing is left in the completion queue: take the datagrams."""
+        """Handle the datagrams, after the completion queue is empty."""
         datagrams, self._datagrams = self._datagrams, []
         for payload in datagrams:
             self._believe(partial(self._library.on_peer_message, payload))
-            self._obey(now)
+            self._carry_out_actions(now)
 
-    def _obey(self, now: HostNs) -> None:
+    def _carry_out_actions(self, now: HostNs) -> None:
         for action in self._library.actions():
             self._carry_out(action, now)
 
@@ -104,7 +104,7 @@ class VerbsResponder(PeerListener):
             self._count_arrival(action.imm, now)
 
     def _count_arrival(self, imm: int | None, now: HostNs) -> None:
-        """A verb with an immediate ends a transfer; they come in order and once, as the library delivers."""
+        """Count a transfer whose last verb has arrived; the library delivers them in order and once."""
         if imm is None or self._on_arrival is None:
             return
         if imm != transfer_immediate(self._arrived + 1):
@@ -114,7 +114,7 @@ class VerbsResponder(PeerListener):
         self._on_arrival(self._arrived, now)
 
     def _acknowledge(self, action: AcknowledgeBatch) -> None:
-        """Post an immediate; one that the queue pair does not take is lost, as any may be over UC."""
+        """Post an immediate; a refused one is lost, as can happen to any over UC."""
         self._acknowledgements += 1
         is_signaled = self._acknowledgements % _SIGNAL_EVERY == 0
         send = PostSend(self._acknowledgements, NO_TRANSFER, 0, 0, is_signaled, "write", action.imm)
@@ -125,5 +125,5 @@ class VerbsResponder(PeerListener):
 
 
 def _is_payload(imm: int | None) -> bool:
-    """Whether a receive brought bytes of the application: anything but a rate."""
+    """True if a receive has bytes of the application: any except a rate."""
     return imm is None or imm <= APPLICATION_MAX or tag_of(imm) == BATCH_TAG

@@ -1,4 +1,4 @@
-"""The datagrams that two libraries exchange about a lost queue pair: a UD queue pair of their own."""
+"""Datagrams between two libraries about lost queue pairs, over a UD queue pair."""
 
 import ctypes
 import ipaddress
@@ -15,17 +15,17 @@ ENTRIES = 64
 _RECEIVES, _SENDS = 48, 16
 _GRH_BYTES = 40
 _SLOT_BYTES = 4096 + 64
-"""Room for the longest datagram that any port takes: a longer one could end the queue pair."""
+"""Room for the longest datagram of any port; a longer one could break the queue pair."""
 _SLOT_MASK = 0xFF
 QKEY_BITS = 31
-"""Who sends with the highest bit set asks for the queue pair's own key in place of this one.
+"""The highest bit must be clear: in a send request it selects the queue pair's own key.
 
 Source: InfiniBand Architecture Specification, volume 1, section 10.2.5 (Q_Keys)."""
 
 
 @dataclass(frozen=True)
 class RemoteSide:
-    """The peer's end of the side channel, as it introduced itself."""
+    """The peer's end of the side channel."""
 
     gid: str
     qp_num: int
@@ -33,9 +33,9 @@ class RemoteSide:
 
 
 class SideChannel:
-    """Sends and takes short datagrams; one that does not go out is lost, as any may be.
+    """Sends and receives short datagrams, any of which can be lost.
 
-    What another queue pair sent than the peer's is dropped; `strangers` counts it.
+    Datagrams of other queue pairs than the peer's are dropped and counted in `strangers`.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class SideChannel:
         self._sent = 0
 
     def connect(self, port: PortAddress, peer: RemoteSide, dscp: int | None = None) -> None:
-        """Bring the queue pair to RTS, ready to receive, and remember where datagrams go and come from."""
+        """Bring the queue pair to RTS with its receives posted, and set the peer."""
         qp = self._pyverbs.qp
         attributes = qp.QPAttr(port_num=port.port)
         attributes.qkey, attributes.sq_psn = self.qkey, 0
@@ -82,7 +82,7 @@ class SideChannel:
         self._connection = port, dscp
 
     def renew_address(self) -> None:
-        """Address the peer anew if the port's GID has moved; where that fails, datagrams are lost."""
+        """Update the peer's address handle if the port's GID index has changed; failures lose datagrams."""
         if self._connection is None or self._peer is None:
             return
         port, dscp = self._connection
@@ -95,7 +95,7 @@ class SideChannel:
             self._connection = replace(port, gid_index=index), dscp
 
     def send(self, payload: bytes) -> bool:
-        """Send a datagram; return whether the queue pair took it."""
+        """Send a datagram; return False if the queue pair refuses it."""
         assert self._peer is not None, "the side channel was never connected"
         wr, enums = self._pyverbs.wr, self._pyverbs.enums
         address = self._place(_RECEIVES + self._sent % _SENDS)
@@ -117,9 +117,9 @@ class SideChannel:
         return True
 
     def take(self, wr_id: int, byte_len: int) -> bytes | None:
-        """Return the datagram that a completion announces and post its receive again.
+        """Return the datagram of a completion, and post its receive again.
 
-        None for a sent one, and for a stranger's.
+        Return None for a sent one, and for a stranger's.
         """
         if wr_id & DATAGRAM_SENT:
             return None
@@ -145,9 +145,9 @@ class SideChannel:
 
 
 def _is_from(gid: str, header: bytes) -> bool:
-    """Whether the 40 bytes before a datagram name this GID as its source.
+    """True if the 40 bytes before a datagram have this GID as source.
 
-    An IPv4 header stands in the last 20 of them; an IPv6 header, or a GRH, in all.
+    An IPv4 header is in the last 20 of them; an IPv6 header, or a GRH, in all.
     Source: rdma-core, libibverbs/verbs.c (get_grh_header_version, set_ah_attr_by_ipv4).
     """
     address = ipaddress.IPv6Address(gid)

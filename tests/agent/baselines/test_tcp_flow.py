@@ -144,7 +144,7 @@ def test_it_is_woken_for_enough_or_for_the_rest(stream: Stream) -> None:
 
 @pytest.mark.parametrize("number", [0, 2, 1 << 63])
 def test_a_number_out_of_order_ends_the_stream(stream: Stream, number: int) -> None:
-    """Nobody can repeat a transfer, leave one out, or begin without the token."""
+    """A sender cannot repeat a transfer, omit one, or start without the token."""
     stream.ends[0].sendall(encode_header(Header(number, 3)) + b"abc")
     assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
     assert (stream.receiver.transfers, stream.meter.total_bytes) == (0, 0)

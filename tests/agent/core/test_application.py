@@ -170,7 +170,7 @@ def test_an_arrival_may_be_released_before_its_turn() -> None:
 
 
 def test_a_lost_connection_abandons_what_nothing_keeps_back() -> None:
-    """Number 1 is running, 2 stands in the clock's line, 3 was released before its turn, 4 is held."""
+    """Number 1 is running, 2 waits for its instant, 3 was released before its turn, 4 is held."""
     arrivals = ((at(0), 1), (at(0), 1), (at(9), 1), (at(9), 1), (at(9), 1))
     application = Application(Schedule(0, at(0), arrivals=arrivals, held=frozenset({3, 4})))
     first, _second = application.begin(at(0)), application.begin(at(0))
@@ -209,7 +209,7 @@ def test_there_is_more_while_an_arrival_is_held_that_may_be_released() -> None:
 
 
 class Diary:
-    """Whoever watches, and knows what each transfer came after."""
+    """Observes transfers, and returns what each one waited for."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, int, int]] = []

@@ -1,6 +1,6 @@
 """Whatever completes, fails or comes late, in whatever grouping: no byte is lost or reported twice.
 
-A model of the send queue stands beside the connection. It takes posts in order, completes them in order in
+A model of the send queue runs beside the connection. It takes posts in order, completes them in order in
 polls of any size, may fail at any verb, may lose the flush, and may refuse verbs when the driver posts them.
 """
 
@@ -119,7 +119,7 @@ class ConnectionMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.may_fail())
     @rule()
     def break_silently(self) -> None:
-        """The queue pair is lost, and the driver only notices when it posts or is told."""
+        """The queue pair is lost, and the driver notices at its next post or event."""
         self.is_qp_in_error = True
 
     def may_fail(self) -> bool:

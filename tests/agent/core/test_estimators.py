@@ -122,7 +122,7 @@ def run_over_exact_nic(seed: int, *, estimator: str = "drained", drift_ppm: int 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("drift_ppm", [-50, 0, 50])
 def test_estimates_are_exact_over_a_nic_with_a_lagging_limiter(seed: int, drift_ppm: int) -> None:
-    """What is left is the drift of 60 us (3 ns) and the clock's resolution."""
+    """The remaining error is the drift of 60 us (3 ns) and the clock's resolution."""
     errors_ns = run_over_exact_nic(seed, drift_ppm=drift_ppm)
     assert max(abs(error) for error in errors_ns) <= 15
 
@@ -143,7 +143,7 @@ def batch_at_of_drained_followers(nic_ns: int, *, is_anchored: bool) -> Batch:
 
 
 def test_followers_worked_example() -> None:
-    """Two batches of 283.2 us each at 2 Gb/s, RTTs 50 and 70 us: only the second one is told."""
+    """Two batches of 283.2 us each at 2 Gb/s, RTTs 50 and 70 us: only the second one is a sample."""
     both = Drained(10 * GBPS), DrainedFollowers(10 * GBPS)
     gap_ns = 1106 * 8 / 2 - 1106 * 8 / 10
     for number, rtt_ns in ((1, 50_000), (2, 70_000)):
@@ -292,7 +292,7 @@ def test_a_completion_seen_too_late_does_not_make_the_next_round_trip_negative()
 
 NAMES = sorted(ESTIMATORS)
 LEFT_NS: dict[int, float] = {}
-INSTRUMENTS = Instruments(left_ns=LEFT_NS.__getitem__)  # what the simulator tells the oracle, and nobody else
+INSTRUMENTS = Instruments(left_ns=LEFT_NS.__getitem__)  # departure times, for the oracle only
 WHOLE_SERIALISATION_NS = (70_800 - 1106) * 8 // 2 + 1106 * 8 // 10
 
 

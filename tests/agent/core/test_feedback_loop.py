@@ -120,7 +120,7 @@ def test_a_rate_that_is_asked_for_while_another_is_late_is_late_as_well() -> Non
     feedback.on_rate_set(None)
     assert feedback.next_rate() is None, "it was asked for"
     feedback.cc.cwnd_packets = 10
-    assert feedback.next_rate() == 1_769_600_000, "the rate in force is to stay"
+    assert feedback.next_rate() == 1_769_600_000, "the effective rate stays"
     assert feedback.coming_rate_bps() == 1800 * MBPS
     batches = [post(feedback, 2_000_000, is_idle=False) for _ in range(5)]
     verdicts = {sample(feedback, batch, completed_at(batch, 52_000))[1] for batch in batches}
@@ -143,7 +143,7 @@ def test_no_write_and_no_hold_off_when_the_effective_rate_stays() -> None:
     assert sample(feedback, batch, completed_at(batch, 50_000))[1] is SampleVerdict.ACCEPTED
     assert feedback.cc.cwnd_packets == 16
     assert feedback.next_rate() is None
-    assert post(feedback, 1_300_000, is_idle=False).epoch == batch.epoch, "samples go on"
+    assert post(feedback, 1_300_000, is_idle=False).epoch == batch.epoch, "samples continue"
 
 
 def test_a_rate_that_nobody_asked_for_starts_a_hold_off() -> None:

@@ -116,7 +116,7 @@ def test_an_applications_values_end_where_the_librarys_begin() -> None:
 
 @pytest.mark.parametrize("imm", [-1, 1 << 32])
 def test_more_than_32_bits_are_the_peers_mistake(imm: int) -> None:
-    with pytest.raises(PeerError, match="not 32 bits"):
+    with pytest.raises(PeerError, match="expected 32 bits"):
         tag_of(imm)
 
 
@@ -139,13 +139,13 @@ def test_an_acknowledgement_tells_its_time_to_4_ns_or_not_at_all(number: int, pr
 
 @pytest.mark.parametrize("imm", [0, APPLICATION_MAX, rate_immediate(10**9)])
 def test_other_values_are_about_no_batch(imm: int) -> None:
-    with pytest.raises(PeerError, match="no batch"):
+    with pytest.raises(PeerError, match="expected a batch"):
         batch_of(imm)
 
 
 @pytest.mark.parametrize("imm", [0, APPLICATION_MAX, 0xF000_0000])
 def test_other_values_are_no_rate(imm: int) -> None:
-    with pytest.raises(PeerError, match="no rate"):
+    with pytest.raises(PeerError, match="expected a rate"):
         rate_of(imm)
 
 

@@ -91,7 +91,7 @@ def test_after_a_loss_the_window_is_the_first_one_and_the_base_rtt_stays() -> No
     before = cc.metrics()["base_rtt_ns"]
     lane.rewind()
     assert (cc.cwnd_packets, cc.metrics()["base_rtt_ns"]) == (10, before)
-    assert lane.feedback.next_rate() is not None, "and the limiter is told"
+    assert lane.feedback.next_rate() is not None, "and the limiter gets a rate"
 
 
 def test_a_transfer_that_was_on_the_lost_queue_pair_is_held() -> None:
@@ -178,7 +178,7 @@ def test_the_first_read_tells_the_peer_its_rate_and_then_asks_for_segments() -> 
         ("read", FIRST_READ, SEGMENT),
         ("read", FIRST_READ + 1, SEGMENT),
     ]
-    assert not any(isinstance(action, SetRate) for action in actions), "our own limiter is not meant"
+    assert not any(isinstance(action, SetRate) for action in actions), "not our own limiter"
 
 
 def test_a_read_is_measured_against_the_rate_at_the_peer() -> None:
@@ -202,7 +202,7 @@ def test_reads_and_writes_have_windows_of_their_own() -> None:
 
 def test_a_read_needs_to_know_who_responds() -> None:
     connection = Connection(SETTINGS, LINK, 1)
-    with pytest.raises(AssertionError, match="nothing is known"):
+    with pytest.raises(AssertionError, match="no facts about the NIC"):
         connection.submit(Transfer(1, 1, verb="read"))
 
 

@@ -75,7 +75,7 @@ def test_a_rate_is_applied_to_the_queue_pair_it_came_on() -> None:
 
 
 def test_a_batch_is_acknowledged_with_its_number_and_the_time_that_took() -> None:
-    """It arrived at 0 and the clock stands at 5000 ns."""
+    """It arrived at 0 and the clock is at 5000 ns."""
     library = Library(MAIN)
     library.on_receives(MAIN, received(SEGMENT, imm=batch_immediate(7)), NOW)
     assert library.actions() == [AcknowledgeBatch(MAIN, batch_immediate(7, 5000))], (

@@ -66,7 +66,7 @@ def test_a_rate_that_acts_later_is_asked_for_once_and_can_be_taken_back() -> Non
     limiter = limiter_in_use(step_bps=100 * MBPS)
     assert limiter.request(2 * GBPS, 1800 * MBPS, 2 * GBPS) is None
     assert limiter.request(1790 * MBPS, 1800 * MBPS, 2 * GBPS) == 1790 * MBPS
-    assert limiter.request(9 * GBPS, 1800 * MBPS, 2 * GBPS) == 2800 * MBPS, "bounded by the rate in force"
+    assert limiter.request(9 * GBPS, 1800 * MBPS, 2 * GBPS) == 2800 * MBPS, "bounded by the effective rate"
 
 
 def test_a_preview_asks_for_nothing() -> None:
@@ -217,7 +217,7 @@ def test_one_that_is_gone_leaves_its_limiter_to_the_next() -> None:
     assert pool.leave(3, at(13)) == 0
     pool.ask(4, at(14))
     assert pool.actions() == [Grant(4, 0)]
-    assert pool.leave(5, at(15)) is None, "nobody knew it"
+    assert pool.leave(5, at(15)) is None, "it was unknown"
 
 
 @pytest.mark.parametrize("connections", [9, 12, 20, 64])
@@ -270,7 +270,7 @@ def test_a_limiter_is_held_once_and_never_idle_while_somebody_waits(steps: list[
                 asked.remove(action.key)
             else:
                 assert action.key in held
-                assert asked, "asked for room although nobody waits"
+                assert asked, "revoked although no connection waits"
         assert len(held) == 2 or not asked
 
 

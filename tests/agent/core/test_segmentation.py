@@ -139,7 +139,7 @@ def test_the_peer_has_a_receipt_of_each_send_and_each_immediate(
 
 
 def test_over_uc_the_librarys_immediate_is_counted_and_has_room() -> None:
-    """On a WRITE it adds 4 bytes; behind a SEND it is a WRITE of its own, of 82 + 16 + 4 bytes."""
+    """On a WRITE it adds 4 bytes; behind a SEND it is a separate WRITE, of 82 + 16 + 4 bytes."""
     for verb, verbs, wire_bytes, last_bytes in (
         ("write", 3, 3 * (100 + 82 + 16) + 4, 100 + 82 + 16 + 4),
         ("send", 4, 3 * (100 + 82) + 102, 102),

@@ -182,12 +182,6 @@ def test_losing_the_shadow_too_strands_the_connection() -> None:
     assert connection.state is State.STRANDED
 
 
-def test_giving_up_is_possible_wherever_verbs_may_still_be_out() -> None:
-    for state in (State.OPEN, State.BROKEN, State.STRANDED):
-        assert next_state(state, Event.GAVE_UP) is State.FAILED
-    assert next_state(State.FLUSHING, Event.GAVE_UP) is None, "with a shadow, nothing rests there"
-
-
 @pytest.mark.parametrize("state", [State.OPEN, State.FAILED])
 def test_a_spurious_timer_does_nothing(state: State) -> None:
     connection = connection_in(state)
@@ -196,28 +190,9 @@ def test_a_spurious_timer_does_nothing(state: State) -> None:
     assert connection.actions() == []
 
 
-@pytest.mark.parametrize(("state", "event"), [*itertools.product(State, Event)])
-def test_every_pair_is_in_the_table_or_raises(state: State, event: Event) -> None:
-    """Also those that no input leads to."""
-    connection = connection_in(State.OPEN)
-    connection._state = state
-    expected = TRANSITIONS.get((state, event))
-    if expected is None:
-        with pytest.raises(NicError, match=f"queue pair {QP_NUM}: {event.value}, although {state.value}"):
-            connection._enter(event)
-        assert connection.state is state
-    else:
-        connection._enter(event)
-        assert connection.state is expected
-
-
 def test_failed_is_final_and_reachable_from_everywhere() -> None:
     assert {target for (state, _), target in TRANSITIONS.items() if state is State.FAILED} == {State.FAILED}
     reachable = {State.OPEN}
     for _ in State:
         reachable |= {target for (state, _), target in TRANSITIONS.items() if state in reachable}
     assert reachable == set(State)
-
-
-def test_after_a_failing_completion_none_may_succeed() -> None:
-    assert next_state(State.FLUSHING, Event.COMPLETED) is None

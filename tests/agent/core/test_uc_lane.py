@@ -189,7 +189,7 @@ def test_silence_starts_anew_and_only_a_probe_goes_out() -> None:
     assert sender.connection.losses() == {"inferred_losses": 0, "acknowledgement_timeouts": 2}
     sender.connection.submit(Transfer(2, 10))
     assert sender.carry_out() == []
-    assert numbers(sender.acknowledged(3, at_ns=3 * MS + 60_000)) == [4, 5], "posting goes on"
+    assert numbers(sender.acknowledged(3, at_ns=3 * MS + 60_000)) == [4, 5], "posting continues"
 
 
 def test_an_acknowledgement_that_comes_too_late_changes_nothing() -> None:
@@ -233,7 +233,7 @@ def test_what_is_no_acknowledgement_is_the_peers_mistake(imm: int | None) -> Non
 
 def test_a_reliable_connection_expects_no_acknowledgement() -> None:
     connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, 1)
-    with pytest.raises(PeerError, match="acknowledges nothing"):
+    with pytest.raises(PeerError, match="expected the acknowledgement of a batch"):
         connection.on_receives(NOW, [(0, SUCCESS, NicNs(0), 0, batch_immediate(0))])
 
 

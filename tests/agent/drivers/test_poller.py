@@ -157,7 +157,7 @@ def test_its_clock_is_read_once_a_sleep(kernel: Kernel, pipe: tuple[int, int]) -
     poller.turn(HostNs(2_000))
     assert (kernel.reads, called) == (2, [2_000])
     kernel.now_ns = 9_000
-    assert clock.host_ns() == 2_000, "it stands still while nobody sleeps"
+    assert clock.host_ns() == 2_000, "it does not advance without a sleep"
 
 
 def test_readers_and_writers_are_other_differences(kernel: Kernel, pipe: tuple[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""Flows that share a card's limiters, on the engine: fair turns, nobody under somebody else's rate."""
+"""Flows that share a card's limiters, on the engine: fair turns, and no flow under another one's rate."""
 
 from typing import cast
 

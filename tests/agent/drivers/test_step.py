@@ -130,7 +130,7 @@ class Diary(RecoveringFlow):
     def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
         self.done.append(f"lost because of {self._error}")
 
-    def _turn_to(self, qp_num: int) -> None:
+    def _switch_to(self, qp_num: int) -> None:
         self._qp_num = qp_num
 
     def _reset(self, qp_num: int) -> None:

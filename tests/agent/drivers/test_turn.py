@@ -1,4 +1,4 @@
-"""One flow's place in line: what it says to whoever lends limiters, and when."""
+"""The requests and returns of one flow at shared limiters."""
 
 from dataclasses import dataclass, field
 
@@ -34,7 +34,7 @@ class Line:
 
 
 class Flow:
-    """A connection whose verbs are posted at once, and which runs as long as it is told to."""
+    """A connection whose verbs are posted at once, and which runs while `is_running`."""
 
     def __init__(self) -> None:
         self.connection = Connection(settings_for("rogue", LINK.line_rate_bps, {}), LINK, 1)
@@ -120,7 +120,7 @@ def test_one_that_rests_gives_back_at_once(flow: Flow) -> None:
 
 
 def test_a_rate_that_is_still_on_its_way_keeps_the_limiter(flow: Flow) -> None:
-    """It would come to the limiter when somebody else has it."""
+    """It would come to the limiter when another flow has it."""
     flow.submit(1)
     flow.turn.begin(0, NOW)
     flow.complete(1)

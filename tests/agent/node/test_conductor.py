@@ -82,7 +82,7 @@ def test_a_transfer_from_orders_to_account(tmp_path: Path) -> None:
 
 
 def test_while_nothing_moves_it_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the first sample until the flow has ended, for whose packets nobody wakes it here."""
+    """From the first sample until the flow has ended, whose packets do not wake it here."""
 
     def sleep(agents: list[int], limit_ns: int) -> bool:
         return bool(select.select(agents, (), (), limit_ns / 1e9)[0])
@@ -204,7 +204,7 @@ def test_a_transfer_waits_for_what_arrives_at_its_host(tmp_path: Path) -> None:
 
 
 def test_what_has_failed_is_waited_for_no_longer(tmp_path: Path) -> None:
-    """The responder expects another address and turns the first flow away; nobody waits out the 20 s."""
+    """The responder expects another address and refuses the first flow; the second does not wait for 20 s."""
     account, files = waited(tmp_path, "flow1-requester")
     assert account.results["flow0-requester"].status == "error"
     assert account.results["flow1-requester"].status == "ok"
@@ -226,7 +226,7 @@ def test_a_node_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_timers_are_no_later_than_they_must_be() -> None:
-    """In a process of its own: what is set stays set."""
+    """In a separate process, because the setting is permanent."""
     code = """
 import ctypes
 from rogue.agent.node.serve import be_exact
@@ -288,7 +288,7 @@ def test_a_packet_or_a_word_ends_the_sleep(monkeypatch: pytest.MonkeyPatch) -> N
             reader, writer = os.pipe()
             network.send(b"packet") if moving else os.write(writer, b"word")
             assert sleep_until_motion([reader], LONG_NS) is True
-            assert tap.fileno() == -1, "closed again, for it costs every packet a copy"
+            assert tap.fileno() == -1, "closed again, because it copies every packet"
             os.close(reader)
             os.close(writer)
 

@@ -171,7 +171,7 @@ def test_trouble_in_a_running_flow_is_told_to_the_next_requests(
     assert error_of(result) == ("mover", "bug", "ZeroDivisionError: division by zero", "result")
     assert isinstance(alive, Alive)
     assert (alive.state, alive.error) == ("failed", "division by zero")
-    assert len(flushed) == 1, "its rows are there for whoever looks"
+    assert len(flushed) == 1, "its rows are on disk"
     assert capsys.readouterr().err.count("Traceback") == 2, "once when it failed, once in the reply"
 
 

@@ -49,7 +49,7 @@ class Process:
 
 
 class Started:
-    """What was started, by the address."""
+    """Started processes, by address."""
 
     def __init__(self, *, hangs: bool = False) -> None:
         self.processes: list[tuple[str, Process]] = []
@@ -128,7 +128,7 @@ def directory() -> Iterator[Path]:
 
 @dataclass
 class Flow:
-    """A flow that only writes down what it is told."""
+    """A flow that records the server's messages."""
 
     lender: LimiterClient
     told: list[str] = field(default_factory=list)
@@ -150,7 +150,7 @@ class Flow:
 
 
 class Hall:
-    """A server in this process, which takes a turn when it is told to, and a clock that stands still."""
+    """A server in this process, whose turns a test calls, with a clock that a test sets."""
 
     def __init__(self, directory: Path, priorities: tuple[int, ...], refusal: str = "") -> None:
         self.now = 0
@@ -209,7 +209,7 @@ def test_worked_example(hall: Hall) -> None:
     hall.server.turn()
     assert a.hear() == "use 6"
     assert a.noted == [("turn", "priority 4"), ("turn_over", "priority 4"), ("turn", "priority 6")]
-    assert hall.lifted == [], "whoever comes next programs the limiter first"
+    assert hall.lifted == [], "the next flow sets the limiter first"
 
 
 def test_what_one_leaves_is_lifted_before_it_is_lent_again(hall: Hall) -> None:
@@ -228,7 +228,7 @@ def test_what_one_leaves_is_lifted_before_it_is_lent_again(hall: Hall) -> None:
 
 
 def test_whoever_talks_nonsense_is_sent_away(hall: Hall) -> None:
-    """Giving back what one does not have is nonsense, too."""
+    """Returning a limiter that the flow does not have is also invalid."""
     for nonsense in (b"more!", RETURN):
         flow = hall.enter()
         os.write(flow.lender.fileno(), nonsense)
@@ -265,7 +265,7 @@ class Lifts(LimiterSlots):
 
 
 def holder(place: Path, _source: int, sink: int) -> int:
-    """A flow in a process of its own: says what it was lent, and waits to be killed."""
+    """A flow in its own process, which prints its limiter and waits to be killed."""
     lender = LimiterClient(place)
     told: list[str] = []
 

@@ -78,7 +78,7 @@ CARD = PortAddress("mlx5_0", 1, 3, "", 10**11, "enp1s0", "mlx5_core")
 
 
 class Machine:
-    """Which processors the process may use, and to which it was bound."""
+    """Processors that the process may use, and those to which it was bound."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, sysfs: Path, allowed: set[int]) -> None:
         self.sysfs = sysfs
@@ -130,7 +130,7 @@ def test_a_listener_takes_the_place_of_an_old_one_and_only_its_owner_may_connect
 ) -> None:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory) / "door"
-        place.touch()  # left over from somebody who was killed
+        place.touch()  # left by a killed process
         with listener_at(place, kind) as listener:
             assert stat.S_IMODE(place.stat().st_mode) == 0o600
             with socket.socket(socket.AF_UNIX, kind) as own:

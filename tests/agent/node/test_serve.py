@@ -32,7 +32,7 @@ def serve(stdin: bytes, code: str = "") -> "subprocess.CompletedProcess[bytes]":
 
 
 def beside_the_note(stderr: bytes) -> list[bytes]:
-    """What the agent has printed beside that nothing was provisioned here."""
+    """Return what the agent has printed, except the note that nothing is provisioned."""
     return [line for line in stderr.splitlines() if b"samples go to" not in line]
 
 
@@ -196,7 +196,7 @@ def test_a_lock_that_another_user_holds_on_the_place_keeps_nobody_waiting(
 
 
 def test_a_link_in_the_place_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What stands under a name like a session's is not removed through a link."""
+    """A link with the name of a session is not followed."""
     place, victim = tmp_path / "place", tmp_path / "victim"
     place.mkdir()
     victim.mkdir()

@@ -147,7 +147,7 @@ def test_a_data_process_that_does_not_reply_is_ended_at_its_time_limit(agent: Ag
     with pytest.raises(AgentError, match="no reply to connect within its time limit") as caught:
         agent.client.request(connect("a", time_limit_ms=1), Connected)
     assert caught.value.kind is ErrorKind.TIMEOUT
-    assert agent.client.request(prepare("b2"), Prepared).role == "b2", "the other roles go on"
+    assert agent.client.request(prepare("b2"), Prepared).role == "b2", "the other roles continue"
 
 
 def test_a_data_process_that_dies_is_reported_in_its_own_words(agent: Agent) -> None:
@@ -315,7 +315,7 @@ def test_a_limiter_server_that_does_not_start_concerns_one_role(tmp_path: Path) 
                 AgentError, match="prepare: role 'a': its limiter server does not start: Resource"
             ):
                 client.request(replace(prepare("a"), turns=[1, 2]), Prepared)
-            assert client.request(prepare("b"), Prepared).role == "b", "the other roles go on"
+            assert client.request(prepare("b"), Prepared).role == "b", "the other roles continue"
             trouble.append(SettingsError("turns", [1, 3], "others"))
             with pytest.raises(AgentError, match="turns: got"):
                 client.request(replace(prepare("a"), turns=[1, 3]), Prepared)

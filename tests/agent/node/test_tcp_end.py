@@ -84,7 +84,7 @@ def test_ends_of_different_kinds_do_not_connect(stage: Stage) -> None:
 
 
 def connected_as(there: Actor, first: bytes) -> socket.socket:
-    """Somebody connects from the peer's address, before the peer does, and says this."""
+    """Connect from the peer's address before the peer does, and send this."""
     assert there.introduction.tcp_port is not None
     stranger = socket.create_connection(("127.0.0.1", there.introduction.tcp_port))
     stranger.sendall(first)

@@ -91,7 +91,7 @@ def test_who_comes_late_hears_everything(node: Node) -> None:
 
 
 def test_a_moment_that_was_told_between_two_requests_counts_from_its_instant(node: Node) -> None:
-    """Or whoever asks second waits until the other role ends, which may be after hours."""
+    """Otherwise a late request waits until the other role ends."""
     other = node.role("b-requester", "requester", "start", "end")
     waiter = node.role("a-requester", "requester", "start", "end")
     waiter.wait(after("b-requester", "start", [0, 0, 0]))
@@ -116,7 +116,7 @@ def test_a_role_waits_for_its_own_transfers_without_a_socket(node: Node) -> None
 
 @pytest.mark.parametrize("how", ["end", "close"])
 def test_whoever_tells_nothing_more_is_waited_for_no_longer(node: Node, how: str) -> None:
-    """What has not arrived when a flow is over has failed, and counts as arrived (ADR 24)."""
+    """A transfer that has not arrived when its flow is over has failed, and counts as arrived (ADR 24)."""
     receiver = node.role("b-responder", "responder", "arrival")
     node.waiter(after("b-responder", "arrival", [0, 0, 0], [1, 1, 25], [2, 2, 0]))
     receiver.on_arrival(1, HostNs(900))

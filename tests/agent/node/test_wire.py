@@ -73,7 +73,7 @@ def altered(**changes: object) -> bytes:
         (b"\xff\xfe", "expected UTF-8"),
         (b'{"type": "hello"', "expected a JSON object"),
         (b'{"type": "hello"}', "hello: missing fields 'protocol'"),
-        (b'{"type": "hello", "protocol": 1, "protocol": 2}', "a name stands twice"),
+        (b'{"type": "hello", "protocol": 1, "protocol": 2}', "a name occurs twice"),
         (b'{"type": "hello", "protocol": NaN}', "NaN is not a number"),
         (b'{"type": "hello", "protocol": 1e400}', "hello.protocol: got inf"),
         (b'{"type": "hello", "protocol": 1, "colour": 2}', "hello: unknown fields 'colour'"),

@@ -1,4 +1,4 @@
-"""A program that stands for tc, and a kernel with a card: they write down what they are told, and reply as
+"""A substitute for tc, and a kernel with a card: they record their commands, and reply as
 they do.
 
 Like the real one the program ends at options that are not its own; `test_real_programs` asks that itself.
@@ -52,7 +52,7 @@ def table(rows: io.StringIO) -> Table:
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """Put the program in front of the real one; return what gives the commands it was told."""
+    """Put the program in front of the real one; return a function that gives its commands."""
     log = tmp_path / "told"
     log.touch()
     path = tmp_path / "tc"

@@ -1,4 +1,4 @@
-"""Several processes at one card; `tell` writes what the card was told to a file, as a slow card would."""
+"""Several processes at one card; `tell` writes the rates to a file, like a slow card."""
 
 import os
 import random
@@ -142,7 +142,7 @@ def test_a_call_that_fails_is_made_again_by_the_next(place: Path, card: CardFile
 
     taker = Bank(place, card.tell)
     taker.take(1)
-    taker._tell = tell
+    taker._set_rates = tell
     with pytest.raises(LimiterError, match="busy"):
         taker.set_rate(1, 100_000)
     taker.set_rate(1, 100_000)
@@ -150,7 +150,7 @@ def test_a_call_that_fails_is_made_again_by_the_next(place: Path, card: CardFile
 
 
 def test_a_teller_killed_before_it_took_note_leaves_no_rate(place: Path, card: CardFile) -> None:
-    """It has told the card and is gone: what the card has is not known, so it is told again."""
+    """It has set the rates and ends: the state of the card is unknown, so they are set again."""
 
     def tell(rates: Sequence[int]) -> None:
         card.tell(rates)
@@ -158,7 +158,7 @@ def test_a_teller_killed_before_it_took_note_leaves_no_rate(place: Path, card: C
 
     gone = Bank(place, card.tell)
     gone.take(2)
-    gone._tell = tell
+    gone._set_rates = tell
     with pytest.raises(KeyboardInterrupt):
         gone.set_rate(2, 700_000)
     gone.close()
@@ -199,7 +199,7 @@ def test_the_place_is_gone_after_a_reboot() -> None:
 
 
 def test_a_slot_that_is_lent_is_used_by_others(place: Path, card: CardFile) -> None:
-    """Its owner keeps it; whoever it is lent to writes its rate, until another one is lent to him."""
+    """Its owner keeps it; the borrower writes its rate, until it borrows another one."""
     owner, user = Bank(place, card.tell), Bank(place, card.tell)
     for slot in (2, 3):
         owner.take(slot)

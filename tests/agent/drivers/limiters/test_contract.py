@@ -37,7 +37,7 @@ def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
 def test_a_limit_is_lifted_at_both_ends(
     kind: str, table: Table, poller: Poller, told: Callable[[], list[str]], cards: dict[str, FakeCard]
 ) -> None:
-    """What somebody has left is lifted at the beginning, and our own at the end."""
+    """A limit left by another process is lifted at the start, and our own at the end."""
     limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     limiter.set_rate(LINE_RATE_BPS // 2, HostNs(5))
     limiter.close()
@@ -61,7 +61,7 @@ def test_a_verb_never_goes_out_before_it_is_handed_over(kind: str, table: Table,
 
 
 def state(kind: str, told: Callable[[], list[str]], cards: dict[str, FakeCard]) -> list[str]:
-    """What the card or the program was told last, of priorities 3 and 5."""
+    """Return the last rates of priorities 3 and 5 at the card or the program."""
     if kind == "dcb":
         return [str(rate) for number, rate in enumerate(cards["eth1"].rates_kbps) if number in (4, 5)]
     changes = [line for line in told() if "change" in line]
@@ -72,7 +72,7 @@ def state(kind: str, told: Callable[[], list[str]], cards: dict[str, FakeCard]) 
 def test_a_limiter_that_is_lent_goes_from_priority_to_priority(
     kind: str, table: Table, poller: Poller, told: Callable[[], list[str]], cards: dict[str, FakeCard]
 ) -> None:
-    """Its user sets rates, and lifts none; whoever lends lifts them."""
+    """Its user sets rates, and lifts none; the lender lifts them."""
     interface = PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS, is_lent=True)
     slots = SLOTS[kind](interface, [3, 5])
     lifted = state(kind, told, cards)
@@ -93,7 +93,9 @@ def test_a_limiter_that_is_lent_goes_from_priority_to_priority(
 def test_what_software_holds_back_is_lent_to_nobody(table: Table, poller: Poller) -> None:
     limiter = LIMITERS["software"](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     assert "software" not in SLOTS
-    with pytest.raises(LimiterError, match="software: no such limiter is lent, asked for that of priority 5"):
+    with pytest.raises(
+        LimiterError, match="software: got priority 5, but limiters of this kind cannot be lent"
+    ):
         limiter.use(5)
 
 

@@ -189,7 +189,7 @@ def test_fast_cards_have_coarse_steps(driver: str, line_rate_bps: int, step: int
 def test_a_flow_that_goes_on_meanwhile_hears_when_its_rate_acts(
     table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
 ) -> None:
-    """The first rate is waited for, for nothing is posted before it; so is the first one after a turn."""
+    """The flow waits for its first rate, and for the first one of a turn, before it posts."""
     acting: list[int] = []
     limiter = of_priority(3, table, poller)
     limiter.on_acting = lambda _now, rate_bps: acting.append(rate_bps)
@@ -251,7 +251,7 @@ class Flow:
         self.told.append(order.effective_bps)
 
     def tell(self, rate_bps: int) -> int | None:
-        overtaken = self.writer.tell(Order(HostNs(5), rate_bps, rate_bps))
+        overtaken = self.writer.queue(Order(HostNs(5), rate_bps, rate_bps))
         return None if overtaken is None else overtaken.effective_bps
 
     def until_begun(self) -> None:

@@ -43,8 +43,8 @@ def test_commands_are_carried_out_in_order_by_one_process(
 ) -> None:
     lines: list[str] = []
     program = BatchProgram(["tc"], poller, lambda _now, line: lines.append(line))
-    program.tell("one", "show two")
-    program.tell("three")
+    program.send("one", "show two")
+    program.send("three")
     while not lines:
         poller.turn(None)
     program.close()
@@ -54,7 +54,7 @@ def test_commands_are_carried_out_in_order_by_one_process(
 
 def test_a_command_that_fails_is_raised_in_its_words(poller: Poller, told: Callable[[], list[str]]) -> None:
     program = BatchProgram(["tc"], poller, lambda _now, _line: None)
-    program.tell("bad")
+    program.send("bad")
     with pytest.raises(LimiterError, match="tc: Error: invalid"):
         while True:
             poller.turn(None)
@@ -74,18 +74,18 @@ def test_a_program_that_has_ended_is_named(poller: Poller) -> None:
             poller.turn(None)
     program._process.wait()
     with pytest.raises(LimiterError, match="true has ended"):
-        program.tell("one")
+        program.send("one")
     program.close()
 
 
 def test_a_program_holds_what_it_is_given_until_its_last_command(
     poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    """So whoever is at the other end learns that we are gone when nothing of ours is on its way any more."""
+    """The other end sees that we have ended only after our last command was carried out."""
     there, here = os.pipe()
     program = BatchProgram(["tc"], poller, lambda _now, _line: None, [here])
     os.close(here)
-    program.tell("one")
+    program.send("one")
     assert select.select([there], (), (), 0)[0] == [], "it is open"
     program.close("two")
     assert os.read(there, 1) == b"", "it is closed"
@@ -106,7 +106,7 @@ def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
 
 
 def test_a_class_counts_the_bytes_that_the_core_counts() -> None:
-    """What the kernel sees of a packet has neither checksum nor preamble nor gap."""
+    """The kernel counts packets without checksum, preamble and gap."""
     framing = framing_named("rocev2")
     assert framing.packet_wire_bytes(1024) == 1024 + 14 + 20 + 8 + 12 + 4 + WIRE_OVERHEAD_BYTES == 1106
 
@@ -123,7 +123,7 @@ def test_a_rate_acts_when_the_class_is_shown_again(
     assert f"rate {LINE_RATE_BPS}bit" in begin, "nor are we by what others left"
     assert "classid 1:13 htb rate 20000008bit" in change
     assert show == "class show dev eth1 classid 1:13"
-    assert f"rate {LINE_RATE_BPS}bit" in back, "nobody else is limited by what we leave behind"
+    assert f"rate {LINE_RATE_BPS}bit" in back, "no other flow is limited afterwards"
     (row,) = rows.getvalue().splitlines()[1:]
     assert row.startswith("0,20000001,20000008,")
     assert limiter.actuations_ns[0] > 0
@@ -183,7 +183,7 @@ def test_a_program_that_complains_is_told(told: Callable[[], list[str]], tmp_pat
 def test_whoever_lends_learns_of_our_end_after_our_last_rate(
     table: Table, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    """As if this process were killed: all that it has open closes, and `tc` still reads what it was told."""
+    """As if this process were killed: all that it has open closes, and `tc` still reads its commands."""
     lender, here = socket.socketpair()
     lent = PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True, lender=here.fileno())
     limiter = HtbLimiter(table, poller, lent)
@@ -201,7 +201,7 @@ def test_whoever_lends_learns_of_our_end_after_our_last_rate(
 
 
 def reply(command: tuple[str, ...], line: str) -> str:
-    """What a program prints when it is told one line."""
+    """Return what a program prints for one line."""
     done = subprocess.run(command, input=f"{line}\n", capture_output=True, text=True, timeout=20, check=False)
     return done.stdout + done.stderr
 

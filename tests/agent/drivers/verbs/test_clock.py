@@ -62,7 +62,7 @@ def test_half_a_round_is_as_far_as_a_timestamp_reaches() -> None:
 
 
 def test_a_nic_that_stamps_nothing_has_no_clock() -> None:
-    with pytest.raises(VerbsError, match="does not tell how many bits its timestamps have"):
+    with pytest.raises(VerbsError, match="does not report the bits of its timestamps"):
         NicClock(Context("mlx5_0", has_clock=True, timestamp_mask=0), 1, FakeError)
 
 
@@ -76,7 +76,7 @@ def test_a_clock_without_a_frequency_is_no_clock() -> None:
         def query_rt_values_ex(self, mask: int) -> tuple[int, int]:
             return 0, 5
 
-    with pytest.raises(VerbsError, match="does not tell its clock's frequency"):
+    with pytest.raises(VerbsError, match="does not report its clock's frequency"):
         NicClock(Odd("mlx5_0"), 1, FakeError)
 
 
@@ -98,7 +98,7 @@ class TwoClocks:
 
 
 def test_paired_worked_example() -> None:
-    """Paired at 1 us, where the NIC stands at 5 001.1 us; 100 us later it is read from the host's clock."""
+    """Paired at 1 us, when the NIC is at 5 001.1 us; 100 us later it is read from the host's clock."""
     clocks = TwoClocks()
     paired = PairedClock(clocks.nic, clocks.host)
     assert clocks.host_ns == 2_000
@@ -189,6 +189,6 @@ def test_what_comes_later_than_that_is_taken_as_it_is() -> None:
 
 
 def test_what_was_never_posted_here_is_left_alone() -> None:
-    """A completion of something else is of its own time, and so is one that comes twice."""
+    """Other completions keep their times, also one that comes twice."""
     departures = posted(1)
     assert dates_us(departures, completed(9, 3), completed(1, 4), completed(1, 5)) == [3, 100, 5]

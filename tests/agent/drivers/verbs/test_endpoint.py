@@ -96,7 +96,7 @@ def test_receives_of_an_earlier_life_and_flushed_ones_are_dropped(
 
 
 def priorities(fabric: Fabric, endpoint: Endpoint) -> list[int]:
-    """Service levels of the queue pairs, as the device was told them."""
+    """Service levels of the queue pairs, at the device."""
     attributes = [fabric.queue_pairs[pair.qp_num].attributes for pair in endpoint.pairs]
     return [each.ah_attr.sl for each in attributes if each is not None]  # type: ignore[attr-defined]
 
@@ -113,7 +113,7 @@ def write(here: Endpoint, there: Endpoint, wr_id: int) -> int:
 def test_a_move_to_another_priority_goes_unnoticed_by_the_peer(
     stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
-    """Main and shadow move; packet numbers go on, and receives are those of a new life."""
+    """Main and shadow move; packet numbers continue, and receives are those of a new life."""
     plan = replace(PLAN, has_shadow=True, receives=4)
     here, there = (
         stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
@@ -129,7 +129,7 @@ def test_a_move_to_another_priority_goes_unnoticed_by_the_peer(
     assert [write(here, there, wr_id) for wr_id in (3, 4)] == [0, 0]
     late = receives[0].wr_id
     here.move(5)
-    assert receives[0].wr_id == late, "it stands there already"
+    assert receives[0].wr_id == late, "it is there already"
 
 
 @pytest.mark.parametrize("index", [0, 4])

@@ -132,7 +132,7 @@ RETRY_NS = 1_100_000_000
 
 
 def reported(played: Scene, verb: Verb) -> tuple[object, ...]:
-    """What a user can read of it, and what arrived; messages posted again take other places in memory."""
+    """Return the memory that a user can read, and what arrived; repeated messages use other addresses."""
     transfers = [
         (row["transfer_id"], row["size_bytes"], row["status"]) for row in played.sent.rows("transfers")
     ]
