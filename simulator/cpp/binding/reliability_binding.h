@@ -1,4 +1,4 @@
-// The Python face of ways to repair losses by themselves, without a network.
+// Python bindings of reliabilities and TCP windows alone, without a network.
 #pragma once
 
 #include <nanobind/nanobind.h>

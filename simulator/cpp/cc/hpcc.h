@@ -1,4 +1,4 @@
-// HPCC: every packet brings back what each port on its way held and sent, from which the sender works out how busy
+// HPCC: every packet returns the queue length and sent bytes of each port on its path. The sender computes how busy
 // the busiest of them is, and sets its window so that this becomes eta.
 // Source: Li et al., "HPCC: high precision congestion control", SIGCOMM 2019, section 3 and algorithm 1. Increase and
 // base round trip as in config/run.py of the repository alibaba-edu/High-Precision-Congestion-Control (9f4be2a).
@@ -46,7 +46,7 @@ class Hpcc final : public Controller {
   bool wants_acknowledgements() const override { return true; }
   bool wants_telemetry() const override { return true; }
 
-  // The first acknowledgement only says where differences count from.
+  // The first acknowledgement only provides the values that differences start from.
   void on_acknowledgement(Picoseconds, const Acknowledged& acknowledged) override {
     if (acknowledged.hops.empty()) return;
     const bool is_round_over = acknowledged.acknowledged_psn > round_ends_psn_;

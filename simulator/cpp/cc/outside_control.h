@@ -17,7 +17,7 @@ namespace simulator {
 // A plug-in control as an engine sees it: its attributes are checked and cached after each call into it, so that
 // engines can read them often at no cost.
 
-// It has raised, or says what makes no sense. The place is a file, perhaps with a line; empty: not known.
+// It has raised, or returned an invalid value. The place is a file, perhaps with a line; empty: unknown.
 class ControlError : public SimulationError {
  public:
   ControlError(std::string place, const std::string& what)

@@ -17,7 +17,7 @@
 
 namespace simulator {
 
-// RoCC's reaction point: a flow obeys the switch on its path that asks for the least, and without further word
+// RoCC's reaction point: a flow obeys the switch on its path that requests the least, and without further messages
 // doubles its rate until it needs no limit.
 // Source: Taheri et al., "RoCC: robust congestion control for RDMA", CoNEXT 2020, section 3.3 and algorithm 2; both
 // times as in ReceiveHostAdaptor.cc and HostEtherQueue.cc of the repository danushkam/rocc.
@@ -133,7 +133,8 @@ struct RoccByLineRate {
 };
 
 // Source: the same paper, table 1, for 40 and 100 Gb/s. 10 Gb/s: runtime.c of dpdk/switch in the repository, whose
-// gains are 0.4 / 2^7 and 0.4 / 2^5 Mb/s per byte, the second on half the growth; here in units of 10 Mb/s and 600 bytes.
+// gains are 0.4 / 2^7 and 0.4 / 2^5 Mb/s per byte, the second on half the growth; here in units of 10 Mb/s and 600
+// bytes.
 inline constexpr RoccByLineRate kRoccByLineRate[] = {
     {10e9, 75'000, 150'000, 210'000, 0.1875, 0.375, 100'000},
     {40e9, 150'000, 300'000, 360'000, 0.3, 1.5, 40'000},

@@ -114,7 +114,7 @@ class Timely : public Controller {
   double additive_bps_;
 
  private:
-  // The first sample only says where differences count from.
+  // The first sample only provides the value that differences start from.
   void on_sample(Picoseconds time) {
     const double rtt_ns = static_cast<double>(time.value) / kPicosecondsPerNanosecond;
     const std::optional<double> before_ns = std::exchange(rtt_ns_, rtt_ns);

@@ -108,7 +108,7 @@ void Audit::check_inputs() const {
   }
 }
 
-// Sent = accepted + discarded + missing + still under way, for the data and the replies of each queue pair.
+// Sent = accepted + discarded + missing + in flight, for the data and the replies of each queue pair.
 void Audit::check_queue_pairs() const {
   std::vector<std::uint64_t> packets(world_.senders.size(), 0);
   std::vector<std::uint64_t> replies(world_.senders.size(), 0);

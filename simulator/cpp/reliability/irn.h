@@ -98,7 +98,7 @@ struct IrnSettings {
   std::uint64_t rto_low_packets;
 };
 
-// The sending half of IRN: repeats exactly what is missing, as negative acknowledgements tell, and has no
+// The sending half of IRN: retransmits exactly the packets that negative acknowledgements report missing, and has no
 // more packets in flight than the path holds. Source: Mittal et al., "Revisiting network support for RDMA",
 // SIGCOMM 2018, sections 3.1 and 3.2; where the text leaves a choice, the authors' hardware model
 // irn-vivado-hls.
@@ -177,7 +177,7 @@ class IrnRequester final : public Requester {
     repetition_ = Repetition::kFound;
   }
 
-  // As negative acknowledgements tell.
+  // As negative acknowledgements report.
   void recover() {
     if (acknowledged() >= recovered_below_) ++recoveries_;
     recovered_below_ = acknowledged() + 1;

@@ -14,7 +14,7 @@
 
 namespace simulator {
 
-// The way in which a receiver echoes marks.
+// How a receiver echoes marks.
 enum class TcpEcho : std::uint8_t {
   kNone,     // packets are not ECN-capable
   kLatched,  // from a mark until the sender says that it has reduced. Source: RFC 3168, section 6.1.3
