@@ -1,7 +1,7 @@
 """Measure how many small mistakes in a package its tests catch.
 
-`make mutants` changes COUNT places of PACKAGE one by one, drawn with a fixed seed, runs the package's tests on
-each change, and prints the changes that no test catches.
+`make mutants` changes COUNT places of PACKAGE one by one, drawn with a fixed seed, runs the package's tests
+on each change, and prints the changes that no test catches.
 """
 
 import argparse

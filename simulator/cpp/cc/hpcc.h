@@ -17,11 +17,12 @@
 namespace simulator {
 
 inline constexpr std::array kHpccParameters = {
-    Parameter{"eta", 0.95, 0.01, 1, "how busy the busiest link should be"},
+    Parameter{"eta", 0.95, 0.01, 1, "target utilisation of the busiest link"},
     Parameter{"stages_max", 5, 0, 1e6, "increases in a row before the window follows the measurement"},
     Parameter{"base_rtt_ns", 13'000, 1, kNanosecondsMax, "round trip of the longest path without queues"},
     Parameter{"additive_increase_bps", 0, 0, kRateMax, "0: 10 Mb/s for each 25 Gb/s of the line rate"},
-    Parameter{"expected_flows", 0, 0, 1e6, "above 0: the increase is 1 - eta of the line rate over so many"},
+    Parameter{"expected_flows", 0, 0, 1e6,
+              "above 0: the increase is 1 - eta of the line rate divided by this"},
     Parameter{"rate_min_bps", 100e6, 1, kRateMax, "the window stays above this times the base round trip"},
 };
 

@@ -23,8 +23,10 @@ namespace simulator {
 // times as in ReceiveHostAdaptor.cc and HostEtherQueue.cc of the repository danushkam/rocc.
 
 inline constexpr std::array kRoccParameters = {
-    Parameter{"rise_timer_ns", 55'000, 1, kNanosecondsMax, "without a message so long, the rate doubles"},
-    Parameter{"processing_delay_ns", 15'000, 0, kNanosecondsMax, "from a message's arrival until it acts"},
+    Parameter{"rise_timer_ns", 55'000, 1, kNanosecondsMax,
+              "the rate doubles after this time without a message"},
+    Parameter{"processing_delay_ns", 15'000, 0, kNanosecondsMax,
+              "from the arrival of a message until it takes effect"},
 };
 
 class Rocc final : public Controller {
@@ -111,9 +113,9 @@ inline constexpr Control kRocc =
 
 // 0 in one of the last six: by the line rate, see kRoccByLineRate.
 inline constexpr std::array kRoccPointParameters = {
-    Parameter{"rate_unit_bps", 10e6, 1, kRateMax, "in which rates are counted"},
-    Parameter{"queue_unit_bytes", 600, 1, 1e9, "in which the queue is counted"},
-    Parameter{"rate_min_bps", 100e6, 1, kRateMax, "least rate it asks for"},
+    Parameter{"rate_unit_bps", 10e6, 1, kRateMax, "unit of rates"},
+    Parameter{"queue_unit_bytes", 600, 1, 1e9, "unit of the queue length"},
+    Parameter{"rate_min_bps", 100e6, 1, kRateMax, "smallest rate it requests"},
     Parameter{"reference_bytes", 0, 0, 1e12, "length that the queue settles at"},
     Parameter{"middle_bytes", 0, 0, 1e12, "growth within a period that halves the rate"},
     Parameter{"maximum_bytes", 0, 0, 1e12, "length that brings the rate to its least value"},

@@ -66,7 +66,7 @@ inline constexpr std::array kIrnParameters = {
     Parameter{"cap_packets", 111, 0, 1 << 22, "packets in flight, at most; 0 = no cap"},
     Parameter{"rto_low_ns", 100'000, 0, 1e12, "timeout while few packets are in flight; 0 = no timeouts"},
     Parameter{"rto_high_ns", 320'000, 0, 1e12, "timeout otherwise"},
-    Parameter{"rto_low_packets", 3, 0, 1 << 22, "how many packets in flight are few"},
+    Parameter{"rto_low_packets", 3, 0, 1 << 22, "number of packets in flight that count as few"},
     Parameter{"threshold_nacks", 1, 1, 1 << 22, "NACKs without progress that begin a recovery"},
 };
 

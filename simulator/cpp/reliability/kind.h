@@ -40,12 +40,12 @@ struct ReliabilityKind {
 inline void require_plain_write(std::uint32_t qp, const Verb& verb) {
   if (verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes) return;
   throw QueuePairError(queue_pair_name(qp) +
-                       " repairs losses in a way of its own: expected a WRITE without immediate data and "
+                       " has a reliability: expected a WRITE without immediate data and "
                        "without a memory bound to it");
 }
 
 [[noreturn]] inline void refuse_reset(std::uint32_t qp) {
-  throw QueuePairError(queue_pair_name(qp) + " repairs losses in a way of its own: it cannot be reset");
+  throw QueuePairError(queue_pair_name(qp) + " has a reliability: it cannot be reset");
 }
 
 }  // namespace simulator
