@@ -8,7 +8,6 @@ from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimu
 from rogue.simulator import (
     CONTROLS,
     CX3PRO,
-    FAIR_RATE_PARAMETERS,
     Marking,
     NicControl,
     QueuePair,
