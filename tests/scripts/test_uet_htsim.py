@@ -11,7 +11,6 @@ from uet_htsim_cases import (
     document,
     failed_links,
     network_text,
-    read_cases,
     write_case,
 )
 from uet_htsim_report import Row, credit_cases, draw, rows, shares
