@@ -1,7 +1,7 @@
-"""How much of a package its tests hold: small mistakes put into it one by one, and who notices.
+"""Measure how many small mistakes in a package its tests catch.
 
-`make mutants` changes COUNT places of PACKAGE, drawn with a fixed seed, runs the package's own tests on each,
-and prints the changes that no test met.
+`make mutants` changes COUNT places of PACKAGE one by one, drawn with a fixed seed, runs the package's tests
+on each change, and prints the changes that no test catches.
 """
 
 import argparse
@@ -45,16 +45,16 @@ class Subject:
 
     @property
     def code(self) -> Path:
-        """Where its modules are."""
+        """Folder of its modules."""
         return CODE.joinpath(*self.name.split("."))
 
     @property
     def tests(self) -> Path:
-        """Where its tests are."""
+        """Folder of its tests."""
         return ROOT.joinpath("tests", *self.name.split(".")[1:])
 
     def mirror(self, file: Path) -> Path:
-        """Where the tests of one of its modules are, if they have a file of their own."""
+        """Return the path of a separate test file of one of its modules, which need not exist."""
         return self.tests / file.relative_to(self.code).parent / f"test_{file.stem.strip('_')}.py"
 
 
@@ -86,7 +86,7 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
 
 
 def _places(tree: ast.AST) -> list[tuple[ast.AST, Callable[[], str]]]:
-    """What can be changed, and how; annotations, docstrings and assertions are left alone."""
+    """Return the nodes to change with their changes; without annotations, docstrings and assertions."""
     places: list[tuple[ast.AST, Callable[[], str]]] = []
     left_alone = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
     left_alone += [node.annotation for node in ast.walk(tree) if isinstance(node, ast.AnnAssign)]
@@ -169,7 +169,7 @@ class _Substitute(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 def is_met(mutant: Mutant, *tests: Path) -> bool:
-    """Whether a test fails on it; the first are asked first."""
+    """True if a test fails on the mutant; `tests` run in order."""
     return any(_fails(mutant, each) for each in tests)
 
 
@@ -182,7 +182,7 @@ def _fails(mutant: Mutant, tests: Path) -> bool:
 
 
 def _test(mutant: Mutant, tests: Path) -> int:
-    """In a process of its own, which a mutant may harm as it likes."""
+    """Run the tests in a child process, which a mutant may damage."""
     import pytest
 
     resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_SECONDS, LIMIT_SECONDS))
@@ -198,7 +198,7 @@ def _test(mutant: Mutant, tests: Path) -> int:
 
 
 def main(words: Sequence[str]) -> int:
-    """Change so many places, and print those that nobody met."""
+    """Change `count` places, and print those that no test catches."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", help="how many places; all of them unless said")
     parser.add_argument("--package", default=PACKAGE, help="which package; %(default)s unless said")
@@ -230,7 +230,7 @@ def _unchanged(subject: Subject) -> Mutant:
 
 
 def _count_met(subject: Subject, chosen: Sequence[Mutant]) -> int:
-    """How many of them a test meets; the others are printed."""
+    """Count the mutants that a test catches; print the others."""
     survivors = 0
     for number, mutant in enumerate(chosen, start=1):
         mirror = subject.mirror(mutant.file)

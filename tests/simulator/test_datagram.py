@@ -64,15 +64,6 @@ def test_messages_may_be_lost() -> None:
     simulation.check_invariants()
 
 
-def test_numbers_differ_from_those_of_connections() -> None:
-    simulation = direct()
-    numbers = {end.qp_num for end in two_ends(simulation)[:2]}
-    numbers |= {
-        end.qp_num for end in simulation.connect("a", "b", mtu_bytes=1024, retry_count=0, timeout_exponent=0)
-    }
-    assert len(numbers) == 4
-
-
 def test_a_message_fits_into_one_packet_and_goes_to_another_host() -> None:
     simulation = direct()
     first, second, _ = two_ends(simulation)
@@ -180,14 +171,6 @@ def test_late_packets_land_unless_the_peer_was_reset(is_peer_reset: bool) -> Non
     simulation.run_until(MILLISECOND_NS)
     late = int((simulation.memory_write_table()["t_ps"] > 2_700_000).sum())
     assert late == (0 if is_peer_reset else 3)
-
-
-def test_sends_touch_no_memory() -> None:
-    simulation = direct()
-    (sender, _), _, remote = bound(simulation)
-    sender.post_send(1, MTU, True)
-    simulation.run_until(MILLISECOND_NS)
-    assert remote.read(0, SIZE) == bytes(SIZE)
 
 
 def test_a_memory_has_an_end_and_a_host() -> None:

@@ -59,7 +59,7 @@ def test_a_packet_in_a_loop_is_dropped_after_so_many_links(
 def test_without_an_end_a_loop_is_refused() -> None:
     simulation = chain()
     simulation.forward("s1", "h2", "s0")
-    sentence = "connect h0-h2: packets from 'h0' to 'h2' go in a loop: s0, s1, s0; expected a way that ends"
+    sentence = "connect h0-h2: packets from 'h0' to 'h2' go in a loop: s0, s1, s0; expected a path that ends"
     with pytest.raises(SimulationError, match=sentence):
         connect(simulation, "h0", "h2")
     connect(simulation, "h0", "h1")  # no rule concerns these hosts

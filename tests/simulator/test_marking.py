@@ -149,20 +149,6 @@ def test_a_tcp_without_ecn_is_dropped_where_others_are_marked(at: Any, name: str
     assert (counter(simulation, "drops") > 0) == (ecn == 0)
 
 
-def test_a_switch_that_marks_drops_as_one_that_does_not() -> None:
-    deaf = Marking(kmin_bytes=10**9, kmax_bytes=10**9, pmax=1)
-
-    def digest(marking: Marking | None) -> str:
-        simulation = Star(hosts=5, buffer_bytes=100_000, marking=marking).build()
-        for i in range(4):
-            connect(simulation, f"h{i}", "h4", timeout_exponent=8).post_write(1, 10**6, True)
-        simulation.run_until(20 * MILLISECOND_NS)
-        assert counter(simulation, "drops") > 0
-        return simulation.digest()
-
-    assert digest(None) == digest(deaf)
-
-
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

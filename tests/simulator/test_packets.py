@@ -7,14 +7,12 @@ import pytest
 from helpers.networks import MILLISECOND_NS, Star, connect
 
 from rogue.simulator import (
-    IndependentLoss,
     Marking,
     PriorityFlowControl,
     Reliability,
     Simulation,
     SimulationError,
 )
-from rogue.simulator.packets import FATES, KINDS
 
 GAP_PS = 800
 """A byte at 10 Gb/s."""
@@ -87,14 +85,6 @@ def test_so_many_and_no_more() -> None:
     assert simulation.packets_missed == 5  # 3 packets and 1 acknowledgement, over 2 links each
 
 
-def test_nothing_is_recorded_unless_asked_for() -> None:
-    simulation = Star(hosts=2).build()
-    connect(simulation, "h0", "h1").post_write(1, 2500, True)
-    simulation.run_until(MILLISECOND_NS)
-    assert recorded(simulation).empty
-    assert simulation.packets_missed == 0
-
-
 def test_reasons_of_losses() -> None:
     marking = Marking(kmin_bytes=5_000, kmax_bytes=5_000, pmax=1.0, drops_above=True, at="arrival")
     stars = {
@@ -154,9 +144,3 @@ def test_choices_that_make_no_sense(choice: dict[str, Any], text: str) -> None:
     simulation = Star(hosts=2).build()
     with pytest.raises(SimulationError, match=text):
         simulation.record_packets(**choice)
-
-
-def test_there_is_a_word_for_each_number() -> None:
-    assert len(KINDS) == 14
-    assert len(FATES) == 9
-    assert IndependentLoss(0.5)  # the kind of loss whose reason is "link"

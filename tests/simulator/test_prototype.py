@@ -196,7 +196,7 @@ def test_what_it_raises_passes_through_and_ends_the_simulation(monkeypatch: pyte
     simulation = sending(NicControl("broken"))
     with pytest.raises(ZeroDivisionError, match="mine"):
         simulation.run_until(MILLISECOND_NS)
-    with pytest.raises(SimulationError, match="has raised: the simulation cannot go on"):
+    with pytest.raises(SimulationError, match="has raised: the simulation cannot continue"):
         simulation.control_metrics()
 
 

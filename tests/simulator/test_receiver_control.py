@@ -227,7 +227,7 @@ def test_nothing_calls_it_again(kind: type[Simulation]) -> None:
     simulation = star(kind, with_credits(ReceiverControl("grim_grants", {"mood": 8})), INCAST)
     with pytest.raises(ControlError, match="bytes from 0"):
         simulation.run_until(UNTIL_NS)
-    with pytest.raises(ControlError, match="grim_grants has raised: the simulation cannot go on"):
+    with pytest.raises(ControlError, match="grim_grants has raised: the simulation cannot continue"):
         simulation.run_until(2 * UNTIL_NS)
 
 

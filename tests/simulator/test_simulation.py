@@ -300,18 +300,3 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
     assert run(7) == run(7)
     assert run(7)[0] != run(8)[0]
-
-
-def test_counters_are_also_a_table_and_those_of_queue_pairs_have_its_number() -> None:
-    simulation = Star(hosts=2).build()
-    queue_pair = connect(simulation, "h0", "h1")
-    queue_pair.post_write(1, 1024, True)
-    simulation.run_until(MILLISECOND_NS)
-    table = simulation.counter_table()
-    rows = list(zip(*(table[name].tolist() for name in ("node", "port", "name", "value")), strict=True))
-    assert rows == simulation.counters()
-    assert ("h0", "h0->s0", f"qp{queue_pair.qp_num}.naks", 0) in rows
-    assert ("s0", "s0->h1", "drops", 0) in rows
-    assert dict(zip(table["port"], table["value"], strict=True)).keys() == {
-        "h0->s0", "s0->h0", "h1->s0", "s0->h1"
-    }  # fmt: skip

@@ -210,7 +210,7 @@ def test_nothing_calls_it_again() -> None:
     simulation = two_tier(controls=[SwitchControl("grim", {"mood": 3})])
     with pytest.raises(ControlError, match="tired"):
         simulation.run_until(UNTIL_NS)
-    with pytest.raises(ControlError, match="grim has raised: the simulation cannot go on"):
+    with pytest.raises(ControlError, match="grim has raised: the simulation cannot continue"):
         simulation.run_until(2 * UNTIL_NS)
 
 

@@ -1,4 +1,4 @@
-// Two ways to fail: SimulationError is the caller's fault, InvariantViolation is ours.
+// Errors: SimulationError is the caller's fault, InvariantViolation is ours.
 #pragma once
 
 #include <stdexcept>

@@ -18,10 +18,10 @@ namespace simulator {
 
 struct PathFacts {
   BitsPerSecond line_rate;  // of the host's link
-  Picoseconds base_rtt;     // of a full packet and its acknowledgement, while nothing else is on the way
+  Picoseconds base_rtt;     // of a full packet and its acknowledgement in an idle network
   Bytes mtu;                // payload of a full packet
   Bytes packet;             // what a full packet occupies on the wire
-  std::uint32_t hops = 0;   // switches on the way there
+  std::uint32_t hops = 0;   // switches on the forward path
 };
 
 // Configurations of a simulation. simulator/parameters.py has checked the values.
@@ -45,7 +45,7 @@ struct PauseConfiguration {
   std::optional<Bytes> xoff{};          // threshold of each ingress and priority; none: alpha * (free buffer)
   double alpha = 0;                     // of that
   Bytes xon_gap;                        // resume so far below the threshold
-  Picoseconds duration = kNever;        // that a pause frame asks for; kNever: until it is taken back
+  Picoseconds duration = kNever;        // pause time of a frame; kNever: until resumed
   Picoseconds refresh_every = kNever;   // sends it again, while the reason lasts
   Picoseconds watchdog_after = kNever;  // a host that pauses for this time loses its frames
   Picoseconds watchdog_restore{};       // until it has not paused for this time
@@ -68,7 +68,7 @@ struct MarkingConfiguration {
 // specification 1.0, packet trimming; Handley et al., "Re-architecting datacenter networks and stacks for low
 // latency and high performance", SIGCOMM 2017, section 3.1 (NDP).
 struct TrimmingConfiguration {
-  std::optional<Bytes> above;  // of a port's queue, with the packet; none: a judge says when
+  std::optional<Bytes> above;  // of a port's queue, with the packet; none: a plug-in decides
   std::uint32_t priority = 7;  // of what is left
   bool by_coin = false;        // as often the newest packet that waits as the one that comes
 };
@@ -161,11 +161,11 @@ struct ConnectionConfiguration {
       receiver_maker{};  // for a reliability with credits; the same at all connections of a host
   std::optional<std::uint32_t> acknowledgement_priority{};  // with a reliability; none: `priority`
   std::uint64_t path_seed = 0;                              // the entropy behind both routes
-  std::uint32_t spray_paths = 0;  // entropies that choose the ways of its packets; 0: they take the routes
+  std::uint32_t spray_paths = 0;  // entropies that choose the paths of its packets; 0: they take the routes
   std::optional<std::uint32_t> limiter_of{};  // a queue pair of either host that lends its pair's limiters
 };
 
-// A cable is two links, one each way, with neighbouring numbers.
+// A cable is two links, one per direction, with neighbouring numbers.
 
 constexpr std::uint32_t reverse_of(std::uint32_t link) {
   return link ^ 1;

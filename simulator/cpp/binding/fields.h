@@ -25,7 +25,7 @@
 
 namespace simulator {
 
-// Configurations as Python gives them: keywords, a dict, or an object with attributes. A table says which
+// Configurations from Python: keywords, a dict, or an object with attributes. A table says which
 // name belongs to which member; types and units follow from the member and from the end of the name.
 
 namespace nb = nanobind;

@@ -28,7 +28,7 @@ inline void require(const char* what, const char* name, std::int64_t value, std:
 
 inline constexpr std::int64_t kLengthMax = std::int64_t{1} << 40;
 
-// A verb as host software asks for it.
+// A verb from the arguments of host software.
 inline Verb verb_from(const char* what, VerbKind kind, std::int64_t wr_id, std::int64_t length_bytes,
                       bool signaled, std::optional<std::uint32_t> imm, std::int64_t local_offset,
                       std::int64_t remote_offset) {

@@ -1,4 +1,4 @@
-// The Python face of ways to repair losses by themselves, without a network.
+// Python bindings of reliabilities and TCP windows alone, without a network.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -110,7 +110,7 @@ inline std::optional<nb::dict> next_packet(const BoundRequester& self) {
 }
 
 inline void bind_requester(nb::module_& module) {
-  nb::class_<BoundRequester>(module, "Requester", "A sending half with a reliability of its own.")
+  nb::class_<BoundRequester>(module, "Requester", "The sending half of a reliability.")
       .def(
           "__init__",
           [](BoundRequester* self, const std::string& name, std::int64_t mtu_bytes,
@@ -212,7 +212,7 @@ inline void bind_requester(nb::module_& module) {
 }
 
 inline void bind_responder(nb::module_& module) {
-  nb::class_<BoundResponder>(module, "Responder", "A receiving half with a reliability of its own.")
+  nb::class_<BoundResponder>(module, "Responder", "The receiving half of a reliability.")
       .def(
           "__init__",
           [](BoundResponder* self, const std::string& name, std::int64_t mtu_bytes,

@@ -19,8 +19,9 @@
 #include "cc/parameters.h"
 #include "rogue/nic_control.h"
 
-// Some controls of the engine are written against rogue/nic_control.h alone: a copy of such a header is a plug-in. Include
-// this header before them. Their last line then defines a table named after the class instead of a library entry.
+// Some controls of the engine are written against rogue/nic_control.h alone: a copy of such a header is a plug-in.
+// Include this header before them. Their last line then defines a table named after the class instead of a library
+// entry.
 #undef ROGUE_NIC_CONTROL
 #define ROGUE_NIC_CONTROL(Control, name, meaning, ...)                                           \
   inline constexpr ::rogue::Parameter kParametersOf##Control[] = {__VA_ARGS__};                  \

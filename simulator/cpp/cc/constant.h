@@ -14,7 +14,7 @@ namespace simulator {
 
 inline constexpr std::array kConstantParameters = {
     Parameter{"rate_bps", 1e15, 1, 1e15, "of wire bytes; from the line rate on there is no limit"},
-    Parameter{"window_bytes", 1e15, 1, 1e15, "payload that may be under way"},
+    Parameter{"window_bytes", 1e15, 1, 1e15, "largest payload in flight"},
 };
 
 class Constant final : public Controller {

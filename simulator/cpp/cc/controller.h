@@ -18,13 +18,13 @@
 
 namespace simulator {
 
-// A congestion control in the NIC: it sets the rate of one queue pair, and how much of it may be under way.
+// A congestion control in the NIC: it sets the rate and the window of one queue pair.
 // It does no I/O and keeps no clock: an engine tells it what left and what came back, and wakes it at
 // `deadline()`.
 
 using Metrics = std::map<std::string, double>;  // by name with unit
 
-inline constexpr std::uint32_t kHopsMax = 8;  // of which a packet can tell
+inline constexpr std::uint32_t kHopsMax = 8;  // that a packet can record
 
 // Telemetry that a switch port writes into a departing packet.
 struct HopRecord {
@@ -61,7 +61,7 @@ class Controller {
   // its own gap.
   virtual Bytes burst() const { return {}; }
 
-  // So much payload may be under way, rounded up to whole packets.
+  // Largest payload in flight, rounded up to whole packets.
   virtual Bytes window() const { return kNoWindow; }
 
   // A packet of `wire` bytes began to leave. Engines may call this late, so it must not bring the deadline
@@ -82,7 +82,7 @@ class Controller {
   virtual bool wants_telemetry() const { return false; }  // acknowledgements with `hops`
   virtual void on_acknowledgement(Picoseconds, const Acknowledged&) {}
 
-  // A switch says which rate each flow through one of its ports should have. Only to one that wants it.
+  // A switch requests a rate for each flow through one of its ports. Only with wants_feedback().
   virtual bool wants_feedback() const { return false; }
   virtual void on_feedback(Picoseconds, std::uint32_t /*port*/, BitsPerSecond) {}
 
@@ -94,7 +94,7 @@ class Controller {
   virtual Metrics metrics(Picoseconds now) const = 0;
 };
 
-// What it believes, with what it asks for: the same for every control.
+// Its state together with rate and window: the same for every control.
 inline Metrics metrics_of(const Controller& controller, Picoseconds now) {
   Metrics metrics = controller.metrics(now);
   metrics.emplace("rate_bps", static_cast<double>(controller.rate().value));

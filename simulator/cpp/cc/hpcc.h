@@ -1,4 +1,4 @@
-// HPCC: every packet brings back what each port on its way held and sent, from which the sender works out how busy
+// HPCC: every packet returns the queue length and sent bytes of each port on its path. The sender computes how busy
 // the busiest of them is, and sets its window so that this becomes eta.
 // Source: Li et al., "HPCC: high precision congestion control", SIGCOMM 2019, section 3 and algorithm 1. Increase and
 // base round trip as in config/run.py of the repository alibaba-edu/High-Precision-Congestion-Control (9f4be2a).
@@ -17,11 +17,12 @@
 namespace simulator {
 
 inline constexpr std::array kHpccParameters = {
-    Parameter{"eta", 0.95, 0.01, 1, "how busy the busiest link should be"},
+    Parameter{"eta", 0.95, 0.01, 1, "target utilisation of the busiest link"},
     Parameter{"stages_max", 5, 0, 1e6, "increases in a row before the window follows the measurement"},
     Parameter{"base_rtt_ns", 13'000, 1, kNanosecondsMax, "round trip of the longest path without queues"},
     Parameter{"additive_increase_bps", 0, 0, kRateMax, "0: 10 Mb/s for each 25 Gb/s of the line rate"},
-    Parameter{"expected_flows", 0, 0, 1e6, "above 0: the increase is 1 - eta of the line rate over so many"},
+    Parameter{"expected_flows", 0, 0, 1e6,
+              "above 0: the increase is 1 - eta of the line rate divided by this"},
     Parameter{"rate_min_bps", 100e6, 1, kRateMax, "the window stays above this times the base round trip"},
 };
 
@@ -46,7 +47,7 @@ class Hpcc final : public Controller {
   bool wants_acknowledgements() const override { return true; }
   bool wants_telemetry() const override { return true; }
 
-  // The first acknowledgement only says where differences count from.
+  // The first acknowledgement only provides the values that differences start from.
   void on_acknowledgement(Picoseconds, const Acknowledged& acknowledged) override {
     if (acknowledged.hops.empty()) return;
     const bool is_round_over = acknowledged.acknowledged_psn > round_ends_psn_;

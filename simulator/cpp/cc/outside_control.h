@@ -17,7 +17,7 @@ namespace simulator {
 // A plug-in control as an engine sees it: its attributes are checked and cached after each call into it, so that
 // engines can read them often at no cost.
 
-// It has raised, or says what makes no sense. The place is a file, perhaps with a line; empty: not known.
+// It has raised, or returned an invalid value. The place is a file, perhaps with a line; empty: unknown.
 class ControlError : public SimulationError {
  public:
   ControlError(std::string place, const std::string& what)
@@ -139,7 +139,7 @@ class OutsideControl : public Controller {
     return refused("window_bytes", "no other window after on_sent than before", got);
   }
   void require_sound() const {
-    if (!is_sound_) throw ControlError(place_, name_ + " has raised: the simulation cannot go on");
+    if (!is_sound_) throw ControlError(place_, name_ + " has raised: the simulation cannot continue");
   }
 
   std::string name_;
@@ -179,7 +179,8 @@ class OutsideObject {
   // `invoke` makes one of the table's calls of the control.
   template <class Invoke>
   void call(const char* name, Invoke invoke) {
-    if (!is_sound_) throw ControlError(kind_.file, own_name() + " has raised: the simulation cannot go on");
+    if (!is_sound_)
+      throw ControlError(kind_.file, own_name() + " has raised: the simulation cannot continue");
     is_sound_ = false;
     rogue::abi::Fault fault;
     if (invoke(control_, &fault) != 0) [[unlikely]]

@@ -1,4 +1,4 @@
-// Parameters of congestion controls: a table says what there is, users may give other values.
+// Parameters of congestion controls: a table of names, defaults and bounds.
 #pragma once
 
 #include <array>

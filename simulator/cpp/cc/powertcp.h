@@ -1,6 +1,6 @@
 // PowerTCP: every packet returns the queue length and sent bytes of each port on its path. The power of a port is the
-// rate at which bytes arrive times all bytes in flight to it. Power over the power of a port that is just full tells by
-// how much all windows together are too large.
+// rate at which bytes arrive times all bytes in flight to it. Power over the power of a port that is just full gives
+// the factor by which all windows together are too large.
 // Source: Addanki, Michel and Schmid, "PowerTCP: pushing the performance limits of datacenter networks", NSDI 2022,
 // algorithm 1, section 3.3 (gamma) and theorem 1. Increase and least rate are those of its authors' simulations
 // (inet-tub/ns3-datacenter, 6ddb4a4: rdma-hw.cc, config-burst.txt), where hosts have 25 Gb/s; the paper divides by the
@@ -34,7 +34,7 @@ class PowerTcp final : public rogue::NicControl {
     set_window();
   }
 
-  // The first acknowledgement only says where differences count from.
+  // The first acknowledgement only provides the values that differences start from.
   void on_acknowledgement(std::int64_t, const rogue::Acknowledgement& told) override {
     if (told.hops.empty()) return;
     if (told.hops.size() == before_.size() && measure(told.hops)) {
@@ -106,6 +106,6 @@ class PowerTcp final : public rogue::NicControl {
 ROGUE_NIC_CONTROL(PowerTcp, "powertcp", "PowerTCP: a window by the power that each port on the way reports",
                   {"gamma", 0.9, 1e-9, 1, "weight of the last measurement"},
                   {"base_rtt_ns", 0, 0, 1e9,
-                   "round trip of the longest path without queues; 0: of its own path"},
+                   "round trip of the longest path without queues; 0: of its path"},
                   {"additive_increase_bps", 0, 0, 1e13, "0: 150 Mb/s for each 25 Gb/s of the line rate"},
                   {"rate_min_bps", 100e6, 1, 1e13, "the window stays above this times the base round trip"});

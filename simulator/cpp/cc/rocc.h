@@ -17,14 +17,16 @@
 
 namespace simulator {
 
-// RoCC's reaction point: a flow obeys the switch on its path that asks for the least, and without further word
+// RoCC's reaction point: a flow obeys the switch on its path that requests the least, and without further messages
 // doubles its rate until it needs no limit.
 // Source: Taheri et al., "RoCC: robust congestion control for RDMA", CoNEXT 2020, section 3.3 and algorithm 2; both
 // times as in ReceiveHostAdaptor.cc and HostEtherQueue.cc of the repository danushkam/rocc.
 
 inline constexpr std::array kRoccParameters = {
-    Parameter{"rise_timer_ns", 55'000, 1, kNanosecondsMax, "without a message so long, the rate doubles"},
-    Parameter{"processing_delay_ns", 15'000, 0, kNanosecondsMax, "from a message's arrival until it acts"},
+    Parameter{"rise_timer_ns", 55'000, 1, kNanosecondsMax,
+              "the rate doubles after this time without a message"},
+    Parameter{"processing_delay_ns", 15'000, 0, kNanosecondsMax,
+              "from the arrival of a message until it takes effect"},
 };
 
 class Rocc final : public Controller {
@@ -111,9 +113,9 @@ inline constexpr Control kRocc =
 
 // 0 in one of the last six: by the line rate, see kRoccByLineRate.
 inline constexpr std::array kRoccPointParameters = {
-    Parameter{"rate_unit_bps", 10e6, 1, kRateMax, "in which rates are counted"},
-    Parameter{"queue_unit_bytes", 600, 1, 1e9, "in which the queue is counted"},
-    Parameter{"rate_min_bps", 100e6, 1, kRateMax, "least rate it asks for"},
+    Parameter{"rate_unit_bps", 10e6, 1, kRateMax, "unit of rates"},
+    Parameter{"queue_unit_bytes", 600, 1, 1e9, "unit of the queue length"},
+    Parameter{"rate_min_bps", 100e6, 1, kRateMax, "smallest rate it requests"},
     Parameter{"reference_bytes", 0, 0, 1e12, "length that the queue settles at"},
     Parameter{"middle_bytes", 0, 0, 1e12, "growth within a period that halves the rate"},
     Parameter{"maximum_bytes", 0, 0, 1e12, "length that brings the rate to its least value"},
@@ -133,7 +135,8 @@ struct RoccByLineRate {
 };
 
 // Source: the same paper, table 1, for 40 and 100 Gb/s. 10 Gb/s: runtime.c of dpdk/switch in the repository, whose
-// gains are 0.4 / 2^7 and 0.4 / 2^5 Mb/s per byte, the second on half the growth; here in units of 10 Mb/s and 600 bytes.
+// gains are 0.4 / 2^7 and 0.4 / 2^5 Mb/s per byte, the second on half the growth; here in units of 10 Mb/s and 600
+// bytes.
 inline constexpr RoccByLineRate kRoccByLineRate[] = {
     {10e9, 75'000, 150'000, 210'000, 0.1875, 0.375, 100'000},
     {40e9, 150'000, 300'000, 360'000, 0.3, 1.5, 40'000},

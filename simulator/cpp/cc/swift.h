@@ -122,15 +122,15 @@ class Swift final : public rogue::NicControl {
 };
 
 ROGUE_NIC_CONTROL(Swift, "swift", "Swift: a window by how far the delay is from a target",
-                  {"base_target_ns", 20'000, 1, 1e9, "delay that is fine for one flow, without hops"},
-                  {"hop_ns", 3'053, 0, 1e9, "what each switch on the way there adds to the target"},
-                  {"flow_range_ns", 100'000, 0, 1e9, "the most that small windows add to it"},
-                  {"flow_min_packets", 0.1, 1e-6, 1e6, "the window that adds all of that"},
-                  {"flow_max_packets", 100, 1e-6, 1e6, "the window from which on none is added"},
-                  {"flow_whole", 0, 0, 1, "1: the window counts there in whole packets"},
+                  {"base_target_ns", 20'000, 1, 1e9, "target delay of one flow, without hops"},
+                  {"hop_ns", 3'053, 0, 1e9, "added to the target per switch on the path"},
+                  {"flow_range_ns", 100'000, 0, 1e9, "largest addition for small windows"},
+                  {"flow_min_packets", 0.1, 1e-6, 1e6, "window with the whole addition"},
+                  {"flow_max_packets", 100, 1e-6, 1e6, "window from which on nothing is added"},
+                  {"flow_whole", 0, 0, 1, "1: flow scaling uses the window in whole packets"},
                   {"additive_increase_packets", 1, 1e-9, 1e6, "growth of the window in a round trip"},
                   {"beta", 0.8, 0, 1, "strength of cuts"},
-                  {"decrease_max", 0.5, 0, 1, "no cut takes a larger part"},
+                  {"decrease_max", 0.5, 0, 1, "largest share of a cut"},
                   {"cwnd_initial_packets", 12, 1e-6, 1e6, "the first window"},
                   {"cwnd_min_packets", 0.001, 1e-6, 1, "the least window"},
                   {"cwnd_max_packets", 1'000, 1, 1e6, "the largest window"});

@@ -27,7 +27,7 @@ class ThetaPowerTcp final : public rogue::NicControl {
     set_window();
   }
 
-  // The first acknowledgement only says where differences count from.
+  // The first acknowledgement only provides the values that differences start from.
   void on_acknowledgement(std::int64_t now_ps, const rogue::Acknowledgement& told) override {
     if (told.sent_ps == rogue::kNever) return;
     const double rtt_s = static_cast<double>(now_ps - told.sent_ps) / 1e12;

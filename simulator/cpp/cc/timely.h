@@ -27,12 +27,12 @@ inline constexpr std::array kTimelyParameters = {
     Parameter{"is_bursty", 1, 0, 1, "1: a segment leaves at the line rate; 0: every packet has its gap"},
     Parameter{"rtt_low_ns", 50'000, 1, kNanosecondsMax, "shorter times always raise the rate"},
     Parameter{"rtt_high_ns", 500'000, 1, kNanosecondsMax, "longer times always cut it"},
-    Parameter{"rtt_unit_ns", 20'000, 1, kNanosecondsMax, "a gradient of 1 is so much more per sample"},
+    Parameter{"rtt_unit_ns", 20'000, 1, kNanosecondsMax, "growth per sample that counts as a gradient of 1"},
     Parameter{"weight", 0.875, 1e-9, 1, "of the last difference of times"},
     Parameter{"beta", 0.8, 1e-9, 1, "strength of cuts"},
     Parameter{"additive_increase_bps", 10e6, 0, kRateMax, "once per sample"},
-    Parameter{"hyper_after", 5, 1, 1e9, "samples in a row that do not grow, then increases are larger"},
-    Parameter{"hyper_factor", 5, 1, 1e9, "how much larger those increases are"},
+    Parameter{"hyper_after", 5, 1, 1e9, "samples in a row without growth before increases become larger"},
+    Parameter{"hyper_factor", 5, 1, 1e9, "factor of those larger increases"},
     Parameter{"increases_when_level", 1, 0, 1, "0: a gradient of exactly 0 leaves the rate alone"},
     Parameter{"initial_rate_bps", 0, 0, kRateMax, "0: the largest rate"},
     Parameter{"rate_min_fraction", 0.001, 1e-9, 1, "least rate, of the line rate"},
@@ -114,7 +114,7 @@ class Timely : public Controller {
   double additive_bps_;
 
  private:
-  // The first sample only says where differences count from.
+  // The first sample only provides the value that differences start from.
   void on_sample(Picoseconds time) {
     const double rtt_ns = static_cast<double>(time.value) / kPicosecondsPerNanosecond;
     const std::optional<double> before_ns = std::exchange(rtt_ns_, rtt_ns);

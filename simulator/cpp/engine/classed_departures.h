@@ -53,7 +53,7 @@ inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   Port& port = world_.ports[link];
   ClassedPort& classes = world_.classes_of(port);
   std::uint32_t priority = world_.pool[index].priority();
-  // While something is under way, the link waits for its arrival, whatever else there is to send.
+  // While a packet is in flight, the link waits for its arrival, whatever else there is to send.
   const bool must_set_slot = port.in_flight.empty() || port.has(Port::kEager);
   catch_up_classed(port, now_);
   if (classes.queues[priority].bytes + Bytes{world_.pool[index].frame_bytes} > classes.trim_above)

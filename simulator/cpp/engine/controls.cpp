@@ -13,7 +13,7 @@
 
 namespace simulator {
 
-// Congestion control in NICs: the receiving end tells about marks, the sending end obeys its controller.
+// Congestion control in NICs: the receiving end reports marks, the sending end obeys its controller.
 
 // Its limiter, which it has for itself, belongs to the control.
 void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuration) {
@@ -38,7 +38,7 @@ void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuratio
   world_.priorities |= mask_of(configuration.cnp_priority);
 }
 
-// For what switches tell it.
+// For feedback from switches.
 void Controls::add_way_back(std::uint32_t qp, const std::vector<std::uint32_t>& route) {
   if (!world_.senders[qp].wants_feedback) return;
   queue_pairs_[qp].feedback_route = static_cast<std::uint32_t>(world_.routes.size());
@@ -275,7 +275,7 @@ void Feedback::tell_sources(std::uint32_t link, std::uint32_t priority, BitsPerS
   for (const std::uint32_t qp : sources) send(link, qp, rate);
 }
 
-// The message goes back the way that the flow's packets came.
+// The message takes the reverse path of the flow's packets.
 void Feedback::send(std::uint32_t link, std::uint32_t qp, BitsPerSecond rate) {
   const ControlledQueuePair& controlled = engine_.controls_.of(qp);
   std::uint32_t hop = 0;

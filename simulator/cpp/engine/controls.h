@@ -13,11 +13,11 @@
 
 namespace simulator {
 
-// Congestion controls in NICs: which queue pair has one, and what the engine tells it.
+// Congestion controls in NICs: the control of each queue pair, and the events that it gets.
 
 class Engine;
 
-// A queue pair with a congestion control in its NIC, which also tells the other end's about marks.
+// A queue pair with a congestion control in its NIC, which also sends CNPs for marks.
 struct ControlledQueuePair {
   std::unique_ptr<Controller> controller;
   std::uint32_t timer = 0;

@@ -103,7 +103,7 @@ void Credits::check() const {
               "credit that was granted differs from credit accounted for");
     const CreditGrants& grants = *world_.reliabilities[sender.peer].responder->grants();
     SIM_CHECK(account.granted() <= grants.granted(), engine_.now_, queue_pair_name(qp),
-              "more credit was told than was granted");
+              "more credit was reported than granted");
   }
 }
 

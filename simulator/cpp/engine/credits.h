@@ -1,5 +1,5 @@
-// Credit that receivers grant to their senders: each host has a pacer for all of its queue pairs that grant credit, or a control
-// from outside.
+// Credit that receivers grant to their senders: each host has a pacer for all of its queue pairs that grant credit,
+// or a control from outside.
 #pragma once
 
 #include <cstdint>

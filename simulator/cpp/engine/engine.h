@@ -1,7 +1,7 @@
 // The packet engine with lazy links: one pending instant per link, and every port brought up to date when it
 // is touched.
 //
-// A link has one slot in the winner tree: the arrival of its first packet in flight. No event says that a
+// A link has one slot in the winner tree: the arrival of its first packet in flight. There is no event when a
 // transmission has finished. Code that needs a port at an instant first catches the port up: everything that
 // would have left until then leaves, each packet at its own past instant. Rule: catch up with the old state, then
 // change, then set the link's slot again. Ties: departures, then timers, then arrivals (base/random_stream.h).

@@ -84,7 +84,7 @@ std::uint32_t Engine::trim_if_it_waits(std::uint32_t link, PacketIndex index) {
   return world_.pool[index].priority();
 }
 
-// Where a coin says so, the newest packet that waits is cut instead of the one that has come: it comes again.
+// With a coin the newest waiting packet is trimmed instead of the arriving one, which then takes its place.
 bool Engine::trim_newest(std::uint32_t link, PacketIndex index) {
   Port& port = world_.ports[link];
   ClassedPort& classes = world_.classes_of(port);
@@ -224,7 +224,7 @@ void Engine::send_pause_frame(Port& port, Picoseconds start) {
   if (classes.has_telemetry) feedback_.write_telemetry(port, index, start);
 }
 
-// A pause frame has come over `link`: it is about the port that sends the other way.
+// A pause frame has arrived over `link`: it concerns the port of the opposite direction.
 void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
   const PauseFrame frame = world_.pool[index].pause_frame;
   world_.pool.free(index);
@@ -296,7 +296,7 @@ Picoseconds Engine::first_resumption(const Port& port) const {
   return first;
 }
 
-// Nothing is under way, or the port is eager.
+// Nothing is in flight, or the port is eager.
 void Engine::set_slot_of_special(std::uint32_t link) {
   const Port& port = world_.ports[link];
   if (!port.has(Port::kEager) && world_.classes_of(port).is_empty()) [[likely]]
@@ -307,7 +307,7 @@ void Engine::set_slot_of_special(std::uint32_t link) {
 }
 
 // The instant at which something happens next at a port that is eager, or that has something to send and
-// nothing under way: a departure that must be seen, or an arrival.
+// nothing in flight: a departure that must be an event, or an arrival.
 Engine::Instant Engine::instant_of_classed(const Port& port) {
   const ClassedPort& classes = world_.classes_of(port);
   const bool is_host = port.has(Port::kOwnerIsHost);

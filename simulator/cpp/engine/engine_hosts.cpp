@@ -9,7 +9,7 @@ namespace simulator {
 
 // Requests of host software to its NIC, and rare operations of queue pairs.
 
-// The limiter has taken a new rate: its queue pairs may be ready earlier or later than the heap says, but not
+// The limiter has a new rate: its queue pairs may be ready earlier or later than their entry in the heap, but not
 // before `earliest`.
 void Engine::refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest) {
   for (const std::uint32_t qp : nic.paused) {

@@ -99,7 +99,7 @@ void Engine::on_unreliable(PacketIndex index, bool is_operational) {
   world_.pool.free(index);
 }
 
-// More bytes may have arrived at this queue pair. Only the last packet of a verb always asks for a reply, and
+// More bytes may have arrived at this queue pair. Only the last packet of a verb always requests a reply, and
 // host software never waits for less than a verb.
 void Engine::check_delivery(std::uint32_t receiver) {
   const std::uint32_t qp = world_.senders[receiver].peer;
@@ -211,7 +211,7 @@ void Engine::forget_responses(std::uint32_t qp) {
   world_.senders[qp].has_special = false;
 }
 
-// Datagrams on their way through the engine.
+// Datagrams in the engine.
 
 std::uint32_t Engine::add_datagram_queue_pair(std::uint32_t host) {
   complete_topology();

@@ -111,7 +111,7 @@ void Faults::empty_queue(std::uint32_t link, std::uint32_t priority) {
 
 // The ends of routes that lead to no host: packets expire in a loop, or a switch floods them.
 
-// The engine asks for every packet behind the last link of such a route. A copy's route has one entry: the
+// Called for every packet behind the last link of such a route. A copy's route has one entry: the
 // link that it takes.
 void RouteEnds::prepare(const std::vector<std::uint32_t>& route) {
   if (!is_route_end(route.back())) return;

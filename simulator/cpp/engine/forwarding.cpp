@@ -108,7 +108,7 @@ void Forwarding::find_groups(std::uint32_t target) {
   const std::uint32_t first = first_twins_[target];
   if (towards_[first].empty()) search(first);
   if (first == target) return;
-  // Who is out of reach of its twin asks for itself, for the links that are left out then lead there as well.
+  // A switch that its twin cannot reach searches separately, because the excluded links then also lead there.
   if (!left_out_.empty() && !is_joined_) return search(target);
   copy_groups(first, target);
 }

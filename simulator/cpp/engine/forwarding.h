@@ -20,7 +20,7 @@ class Forwarding {
  public:
   explicit Forwarding(const World& world) : world_(world) {}
 
-  // Every queue pair: what its way is drawn from.
+  // Of every queue pair: the state that its path is drawn from.
   void add(std::uint32_t qp, std::uint64_t path_seed);
 
   // From now on each packet of this queue pair chooses its path. `route` is the fixed one.
@@ -41,14 +41,14 @@ class Forwarding {
     __builtin_prefetch(ways_.data() + packet.qp);
   }
 
-  // The links from one host to another that a packet with this entropy takes; none if there is no way. From the
+  // The links from one host to another that a packet with this entropy takes; empty without a path. From the
   // first question on no link may be added.
   std::vector<std::uint32_t> route(std::uint32_t source, std::uint32_t destination, std::uint64_t entropy);
 
-  // The same for a queue pair, as its ways are now.
+  // The same for a queue pair with its current paths.
   std::vector<std::uint32_t> route_of(std::uint32_t qp);
 
-  // From now on; one direction of each link. Where no way is left, ways are as if nothing were left out.
+  // From now on; one direction of each link. Without a remaining path no link counts as excluded.
   void leave_out(const std::vector<std::uint32_t>& links);
 
   // The equal ports that it may take there, and which of them is `next_link`.

@@ -74,7 +74,7 @@ void Audit::check_accounts() const {
                 world_.port_name(link), "the account of an ingress is out of bounds");
       SIM_CHECK(account.headroom[priority] == 0 || has_priority(account.pausing, priority), now_,
                 world_.port_name(link),
-                "an ingress uses its headroom, but the other end is not told to pause");
+                "an ingress uses its headroom, but the other end is not paused");
     }
   }
   for (std::size_t i = 0; i < world_.switches.size(); ++i) {
@@ -108,7 +108,7 @@ void Audit::check_inputs() const {
   }
 }
 
-// Sent = accepted + discarded + missing + still under way, for the data and the replies of each queue pair.
+// Sent = accepted + discarded + missing + in flight, for the data and the replies of each queue pair.
 void Audit::check_queue_pairs() const {
   std::vector<std::uint64_t> packets(world_.senders.size(), 0);
   std::vector<std::uint64_t> replies(world_.senders.size(), 0);

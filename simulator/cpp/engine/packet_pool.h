@@ -28,7 +28,7 @@ class GrowingMemory {
   std::byte* data() const { return data_; }
 
   // Makes room for `bytes`; false, and nothing changes, if the system has no more. Pages take no memory before
-  // they are used. Beyond one large page we ask for large ones, in which the processor finds a random address
+  // they are used. Beyond one large page we request large ones, in which the processor finds a random address
   // sooner.
   [[nodiscard]] bool grow(std::size_t bytes) {
     std::byte* const place = map_aligned(bytes);

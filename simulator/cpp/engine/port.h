@@ -29,7 +29,7 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kEager = 128;  // the owner is a switch that pauses a link, or a paused NIC
 
   static constexpr std::uint16_t kRecorded = 256;     // in the log of packets
-  static constexpr std::uint16_t kPeerChooses = 512;  // the peer is a switch that asks a part from outside
+  static constexpr std::uint16_t kPeerChooses = 512;  // the peer is a switch whose plug-in chooses
   static constexpr std::uint16_t kLooksAtArrivals = kLossy | kSlowlyReceived | kRouteEnds | kRecorded;
 
   Picoseconds busy_until;   // the packet on the wire has left by then

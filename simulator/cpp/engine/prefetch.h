@@ -88,7 +88,7 @@ class LookAhead {
     world.pool.prefetch(waiting_of(world, link).head);
   }
 
-  // The packet behind the first, and what says where the first goes.
+  // The packet behind the first, and the next link of the first.
   [[gnu::always_inline]] static void prefetch_next(const World& world, const Forwarding& forwarding,
                                                    const PacketFifo& in_flight) {
     if (in_flight.empty()) return;

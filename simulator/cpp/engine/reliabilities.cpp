@@ -47,7 +47,7 @@ void Reliabilities::post(std::uint32_t qp, const Verb& verb) {
   });
 }
 
-// Each packet that a switch has trimmed has come as a header, is under way or is missing.
+// Each packet that a switch has trimmed has arrived as a header, is in flight or is missing.
 void Reliabilities::check_trimmed() {
   std::uint64_t trimmed = 0;
   std::uint64_t accounted = world_.missing_headers;
@@ -110,7 +110,7 @@ void Reliabilities::on_data(PacketIndex index) {
   follow_responder(packet.qp);
 }
 
-// What the packet brought goes back with whatever it makes the responder say.
+// The acknowledgements of a packet return the data that it carried.
 void Reliabilities::send_acknowledgements(std::uint32_t qp, const CarriedTelemetry& telemetry) {
   Sender& sender = world_.senders[qp];
   Responder& responder = *world_.reliabilities[qp].responder;

@@ -17,7 +17,7 @@ enum class TimerKind : std::uint8_t {
   kRetransmit,  // queue pair: its timeout; with UC, the end of its oldest verb; all timers of a Reliability
   kSampleThroughput,  // none
   kSampleQueues,      // none
-  kRefreshPause,      // link: a switch tells its far end again to pause
+  kRefreshPause,      // link: a switch repeats a pause frame
   kWatchdog,          // link: it has been paused for too long, or free for long enough
   kReceive,           // host that takes packets in slowly: there may be room again
   kControl,           // queue pair

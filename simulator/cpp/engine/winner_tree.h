@@ -80,7 +80,7 @@ class WinnerTree {
     return {(first_slot_ + slot) >> (2 * levels), levels};
   }
 
-  // Until settle(), nothing may be asked but of this part.
+  // Until settle(), only this part may be read.
   void set_link_within(Part part, std::uint32_t slot, std::uint32_t link, Picoseconds at) {
     climb(first_slot_ + slot, arrival_word(link, at), part.word);
   }
@@ -190,7 +190,7 @@ class ReadyQueuePair {
   std::uint64_t turn_;  // when it was served last, and its number
 };
 
-// Each touch of the NIC's port asks when the first queue pair is ready, and mostly none is. So that instant is
+// Each touch of the NIC's port reads when the first queue pair is ready, and mostly none is. So that instant is
 // kept beside the heap.
 class ReadyQueue {
  public:

@@ -79,7 +79,7 @@ struct World {
   std::vector<RandomStream> lags;  // one per limiter
   std::vector<Switch> switches;
   std::vector<ClassedPort> classes;       // by link, up to the last that has one
-  std::vector<IngressAccount> ingresses;  // as those: what came in over the link the other way
+  std::vector<IngressAccount> ingresses;  // by link: frames that arrived over the opposite direction
   PriorityMask priorities = 1;            // that connections use
   std::vector<Node> nodes;
   std::vector<LinkRecord> links;

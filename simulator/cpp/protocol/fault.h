@@ -93,7 +93,7 @@ class LinkLoss {
 
   bool is_possible() const { return model_.kind != LossKind::kNone || !cuts_.empty(); }
 
-  // Asked once for each packet, in order. A packet that was under way during a cut is lost.
+  // Called once for each packet, in order. A packet on the cable during a cut is lost.
   bool loses(const Passage& packet) {
     const auto hits = [&](const Cut& cut) { return packet.sent < cut.end && packet.arrival >= cut.start; };
     if (std::any_of(cuts_.begin(), cuts_.end(), hits)) return true;

@@ -98,7 +98,7 @@ class alignas(64) Limiter {
   double pending_ps_per_byte_ = 0;
   double second_;
   Bytes lag_left_;
-  Bytes gathered_;  // of the burst under way
+  Bytes gathered_;  // of the current burst
   Picoseconds burst_eligible_;
 };
 

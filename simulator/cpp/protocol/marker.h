@@ -48,7 +48,7 @@ class Marker {
   // ECN-capable.
   PriorityMask inspected() const { return static_cast<PriorityMask>(averaging_ | dropping_ | without_ecn_); }
 
-  // While no more waits, marks() says no, and need not be asked.
+  // Up to this queue length marks() returns false and need not be called.
   Bytes unmarked_max(std::uint32_t priority) const {
     if (!has_priority(ruled_, priority) || has_priority(without_ecn_, priority)) return kNothingMarked;
     return has_priority(averaging_, priority) ? Bytes{-1} : rules_[priority].minimum;

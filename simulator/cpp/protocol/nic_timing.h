@@ -24,7 +24,7 @@ class NicClock {
     return offset_ns_ + (now.value + drifted) / kPicosecondsPerNanosecond;
   }
 
-  // The same without rounding, for what no card tells.
+  // The same without rounding, for oracle values.
   double exact_ns(Picoseconds at) const {
     return static_cast<double>(offset_ns_) +
            static_cast<double>(at.value) * (1 + drift_) / kPicosecondsPerNanosecond;

@@ -9,7 +9,7 @@ namespace simulator {
 
 // Equal-cost multipath by 5-tuple: addresses and ports are hashed with the seed, and each switch hashes that with
 // its own number. The same as in simulator/routing.py, which memorises a whole route; this is for packets that
-// choose their way switch by switch.
+// choose their path switch by switch.
 
 class PathHash {
  public:

@@ -71,7 +71,7 @@ class PauseState {
     return next;
   }
 
-  // Takes a pause frame; `until` is the end of the time that it asks for.
+  // Handles a pause frame; `until` is the end of its pause time.
   void on_frame(const PauseFrame& frame, Picoseconds now, Picoseconds until, std::uint32_t link,
                 Records& records) {
     for_each_priority(frame.priorities, [&](std::uint32_t priority) {

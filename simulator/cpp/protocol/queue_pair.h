@@ -40,7 +40,7 @@ struct Verb {
   std::uint64_t last_psn = 0;
   Bytes length;
   // End of the first transmission of the last packet: an oracle, no verb delivers it. For a READ, what lies
-  // between it and the completion is the time that request and last response were under way.
+  // between it and the completion is the travel time of the request and the last response.
   Picoseconds left_nic = kNever;
   std::uint32_t last_payload_bytes = 0;
   bool is_signaled = false;
@@ -71,7 +71,7 @@ constexpr Picoseconds retransmit_timeout(std::uint32_t exponent) {
   return exponent == 0 ? kNever : Picoseconds{std::int64_t{4'096'000} << exponent};
 }
 
-// So many packets may be under way; at least one.
+// Window in packets; at least one.
 inline constexpr std::uint64_t kNoWindow = std::uint64_t{1} << 62;
 constexpr std::uint64_t packets_in_window(Bytes window, std::uint32_t mtu_bytes) {
   const std::int64_t packets = (window.value - 1) / mtu_bytes + 1;
@@ -93,7 +93,7 @@ struct RequesterSettings {
 };
 
 struct RequesterCounters {
-  Bytes retransmitted_bytes;  // sent again, or asked for again
+  Bytes retransmitted_bytes;  // retransmitted, or requested again
   std::uint64_t retransmitted_packets = 0;
   std::uint64_t naks = 0;  // and gaps in the responses to READs, which stand for one
   std::uint64_t timeouts = 0;

@@ -1,5 +1,5 @@
 // The sending half of a connection: go-back-N with retry counter and timeout. It does no I/O and keeps no
-// clock: an engine asks for the next packet, reports what left and what came back, and wakes it at
+// clock: an engine asks for the next packet, reports departures and replies, and wakes it at
 // `deadline()`. On an unreliable connection nothing comes back: the engine acknowledges what has left.
 // Source: InfiniBand architecture, volume 1, 9.7 (reliable service); Linux rxe (rxe_req.c, rxe_comp.c).
 #pragma once
@@ -35,7 +35,7 @@ class alignas(64) RcRequester {
         window_packets_(cap_packets_),
         retransmit_timeout_(settings.is_unreliable ? kNever : settings.retransmit_timeout) {}
 
-  // Takes what the caller says about the verb; numbers and sizes of its packets follow from it.
+  // Adds a verb; the numbers and sizes of its packets follow from it.
   void post(Verb verb) {
     const std::int64_t packets = packets_of(verb.length);
     verb.first_psn = posted_psn_;
@@ -51,7 +51,7 @@ class alignas(64) RcRequester {
     if (is_next) load_verb();
   }
 
-  void set_window(std::uint64_t packets) {  // that may be under way; new ones wait
+  void set_window(std::uint64_t packets) {  // largest number of packets in flight; new ones wait
     window_packets_ = std::min(packets, cap_packets_);
     reconsider_waiting();
   }
@@ -358,7 +358,7 @@ class alignas(64) RcRequester {
   std::uint32_t reads_under_way_ = 0;  // their requests have been sent
   bool is_gap_known_ = false;
   std::uint64_t recovery_end_psn_ = 0;  // what lies below has been lost or discarded, and is sent again
-  std::uint64_t cap_packets_, window_packets_;  // that may be under way: the card's limit, and within it
+  std::uint64_t cap_packets_, window_packets_;  // largest numbers in flight: the card's limit, and within it
   std::uint64_t next_verb_ = 0;                 // running number of the verb that next_psn_ lies in
   Picoseconds retransmit_timeout_;
   VerbRing verbs_;

@@ -14,7 +14,7 @@ struct DataPacket {
 
   std::uint64_t number = 0;
   std::uint16_t payload_bytes = 0;
-  std::uint16_t entropy = 0;  // that chose its way
+  std::uint16_t entropy = 0;  // that chose its path
   bool is_first : 1 = false;  // of its verb
   bool is_last : 1 = false;
   bool has_reduced : 1 = false;            // its sender has taken notice of marks (CWR)
@@ -61,7 +61,7 @@ struct Acknowledgement {
   enum class Carries : std::uint8_t {
     kRanges,
     kBitmap,
-    kCredit,  // and the acknowledgement says nothing else
+    kCredit,  // and the acknowledgement has no other content
   };
 
   std::uint64_t expected = 0;                       // every packet below has come
@@ -77,7 +77,7 @@ struct Acknowledgement {
 
   void add(const NumberRange& range) { selective[ranges++] = range; }
 
-  // Instead of ranges, in their place: no packet grows by what only one transport says.
+  // Shares memory with the ranges, so that no packet grows for one transport.
   void carry(const SelectiveBitmap& come) {
     selective[0] = {come.first, come.bits};
     selective[1] = {come.answered, static_cast<std::uint64_t>(come.received.value)};

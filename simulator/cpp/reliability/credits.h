@@ -39,7 +39,7 @@ class CreditAccount {
     spent_ += frame.value;
   }
 
-  // The receiver was heard of.
+  // The receiver has replied.
   void end_speculation() {
     if (is_speculating_ && !keeps_first_ && credit_ > 0) {
       forgone_ += credit_;
@@ -60,7 +60,7 @@ class CreditAccount {
 
   // The target is a running number: all quanta that were ever granted, and those that are still wanted. A sender
   // wants what it must send and has no credit for, at most `most`, or a window and a packet. A sender with more
-  // credit than that asks for less than was granted. Queue pairs with packets in the same NIC, `rivals`, divide it.
+  // credit than that requests less than was granted. Queue pairs with packets in the same NIC, `rivals`, divide it.
   std::int64_t target(Bytes backlog, Bytes frame, std::optional<Bytes> window, std::int64_t rivals) const {
     std::int64_t wanted = std::min(backlog.value, most_);
     if (window) wanted = std::min(wanted, (*window + frame).value);
@@ -101,12 +101,12 @@ class CreditAccount {
 
 class CreditGrants {
  public:
-  // `each`: quanta of one grant. `ahead`: quanta that a sender may have beyond what it asked for. `share` of the
+  // `each`: quanta of one grant. `ahead`: quanta that a sender may have beyond its request. `share` of the
   // line's rate is granted.
   CreditGrants(std::int64_t each, std::int64_t ahead, double share)
       : each_(each), ahead_max_(ahead), share_(share) {}
 
-  // A packet came that says up to where its sender wants credit: the low bits of a running number.
+  // A packet arrived with its sender's request: the low bits of the total credit that it needs.
   void on_target(std::uint32_t target) {
     const std::uint32_t above = (target - static_cast<std::uint32_t>(asked_)) & DataPacket::kCreditTargetMask;
     if (above == 0 || above > DataPacket::kCreditTargetMask / 2) return;
@@ -127,7 +127,7 @@ class CreditGrants {
   bool is_owed() const { return asked_ > granted_; }
   bool may_be_ahead() const { return granted_ - asked_ < ahead_max_; }
 
-  // Its turn: grants what is asked for, or in an idle moment a whole grant ahead of that. Returns the quanta.
+  // Its turn: grants the requested credit, or when idle a whole grant ahead. Returns the quanta.
   std::int64_t grant(bool is_idle) {
     const std::int64_t owed = std::max<std::int64_t>(0, asked_ - granted_);
     const std::int64_t quanta = is_idle ? each_ : std::min(each_, owed);
@@ -135,7 +135,7 @@ class CreditGrants {
     return quanta;
   }
 
-  // Grants what a control from outside says. What fills no quantum waits for the next grant.
+  // Grants the bytes of a plug-in. A partial quantum waits for the next grant.
   void give(Bytes bytes) {
     rest_bytes_ += bytes.value;
     granted_ += rest_bytes_ / kCreditQuantum;
@@ -180,7 +180,7 @@ class CreditPacer {
   CreditPacer(CreditPacer&&) = default;
   CreditPacer& operator=(CreditPacer&&) = default;
 
-  // This receiver's sender asks for credit.
+  // This receiver's sender requests credit.
   void want(std::uint32_t qp) { shift(entry_of(qp), kAsking); }
 
   // Time of the next turn; kNever without one.

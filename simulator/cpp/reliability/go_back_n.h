@@ -36,10 +36,10 @@ constexpr GoBackNParameters go_back_n_parameters(double cap_packets, double rto_
           Parameter{"rto_low_ns", rto_low_ns, 0, 1e12,
                     "timeout while few packets are in flight; 0 = no timeouts"},
           Parameter{"rto_high_ns", rto_high_ns, 0, 1e12, "timeout otherwise"},
-          Parameter{"rto_low_packets", 3, 0, 1 << 22, "how many packets in flight are few"},
+          Parameter{"rto_low_packets", 3, 0, 1 << 22, "number of packets in flight that count as few"},
           Parameter{"nak_gap_ns", nak_gap_ns, 0, kOnceNs,
-                    "a gap is told again so much later; 0 = with every packet, 1e12 = never"},
-          Parameter{"acks_duplicates", acks_duplicates, 0, 1, "what comes twice is acknowledged"},
+                    "time after which a gap is reported again; 0 = with every packet, 1e12 = never"},
+          Parameter{"acks_duplicates", acks_duplicates, 0, 1, "1: duplicates are acknowledged"},
           Parameter{"restarts_messages", restarts_messages, 0, 1,
                     "a gap sends the sender back to the first packet of its verb (go-back-0)"}};
 }

@@ -66,7 +66,7 @@ inline constexpr std::array kIrnParameters = {
     Parameter{"cap_packets", 111, 0, 1 << 22, "packets in flight, at most; 0 = no cap"},
     Parameter{"rto_low_ns", 100'000, 0, 1e12, "timeout while few packets are in flight; 0 = no timeouts"},
     Parameter{"rto_high_ns", 320'000, 0, 1e12, "timeout otherwise"},
-    Parameter{"rto_low_packets", 3, 0, 1 << 22, "how many packets in flight are few"},
+    Parameter{"rto_low_packets", 3, 0, 1 << 22, "number of packets in flight that count as few"},
     Parameter{"threshold_nacks", 1, 1, 1 << 22, "NACKs without progress that begin a recovery"},
 };
 
@@ -98,7 +98,7 @@ struct IrnSettings {
   std::uint64_t rto_low_packets;
 };
 
-// The sending half of IRN: repeats exactly what is missing, as negative acknowledgements tell, and has no
+// The sending half of IRN: retransmits exactly the packets that negative acknowledgements report missing, and has no
 // more packets in flight than the path holds. Source: Mittal et al., "Revisiting network support for RDMA",
 // SIGCOMM 2018, sections 3.1 and 3.2; where the text leaves a choice, the authors' hardware model
 // irn-vivado-hls.
@@ -177,7 +177,7 @@ class IrnRequester final : public Requester {
     repetition_ = Repetition::kFound;
   }
 
-  // As negative acknowledgements tell.
+  // As negative acknowledgements report.
   void recover() {
     if (acknowledged() >= recovered_below_) ++recoveries_;
     recovered_below_ = acknowledged() + 1;

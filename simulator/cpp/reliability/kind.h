@@ -19,17 +19,18 @@ struct Reliability {
   std::unique_ptr<Requester> requester;
   std::unique_ptr<Responder> responder;
   std::uint32_t acknowledgement_priority = 0;
-  Picoseconds requester_deadline = kNever;  // as they said it last: mostly one half alone has work
+  Picoseconds requester_deadline = kNever;  // as last reported: mostly only one half has work
   Picoseconds responder_deadline = kNever;
   Picoseconds armed = kNever;  // what their timer waits for
 };
 
-// A kind of loss recovery other than the usual go-back-N. Its header ends with one; catalogue/reliabilities.h lists them.
+// A kind of loss recovery other than the usual go-back-N. Its header ends with one; catalogue/reliabilities.h lists
+// them.
 struct ReliabilityKind {
   std::string_view name;
   std::string_view meaning;
   std::span<const Parameter> parameters;
-  std::string_view shortest_timeout_ns;  // the parameter; must be longer than the way there and back
+  std::string_view shortest_timeout_ns;  // the parameter; must be longer than the round trip
   Reliability (*create)(const ParameterValues& values, std::uint32_t mtu_bytes);
   bool controls_window = false;  // a TCP, which takes no congestion control of the NIC
 };
@@ -39,12 +40,12 @@ struct ReliabilityKind {
 inline void require_plain_write(std::uint32_t qp, const Verb& verb) {
   if (verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes) return;
   throw QueuePairError(queue_pair_name(qp) +
-                       " repairs losses in a way of its own: expected a WRITE without immediate data and "
+                       " has a reliability: expected a WRITE without immediate data and "
                        "without a memory bound to it");
 }
 
 [[noreturn]] inline void refuse_reset(std::uint32_t qp) {
-  throw QueuePairError(queue_pair_name(qp) + " repairs losses in a way of its own: it cannot be reset");
+  throw QueuePairError(queue_pair_name(qp) + " has a reliability: it cannot be reset");
 }
 
 }  // namespace simulator

@@ -16,7 +16,7 @@
 namespace simulator {
 
 // How a sender chooses the entropy of its next packet, and what it learns from those that were answered. The
-// four ways are those of uet-htsim (uec_mp.cpp, commit 40ccb05).
+// four balancers are those of uet-htsim (uec_mp.cpp, commit 40ccb05).
 
 // Fate of a packet: it arrived, it arrived marked, it was trimmed, or it had no reply.
 enum class PathReport : std::uint8_t { kGood, kMarked, kTrimmed, kTimeout };
@@ -166,7 +166,7 @@ class PathReps final : public PathChoice {
   Picoseconds frozen_until_;
 };
 
-// The ways to choose paths, by number: parameter `load_balancing`.
+// The path balancers by number: parameter `load_balancing`.
 
 enum class LoadBalancing : std::uint8_t { kOblivious, kBitmap, kReps, kMixed };
 

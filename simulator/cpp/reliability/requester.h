@@ -51,7 +51,7 @@ class Requester {
   virtual const CreditAccount* account() const { return nullptr; }
   virtual std::uint32_t credit_target(std::int64_t /*rivals*/) const { return 0; }
 
-  // Takes what the caller says about a WRITE; numbers and sizes of its packets follow from it.
+  // Adds a WRITE; the numbers and sizes of its packets follow from it.
   void post(Verb verb) {
     const std::int64_t packets = std::max<std::int64_t>(1, (verb.length.value + mtu_bytes_ - 1) / mtu_bytes_);
     verb.first_psn = posted_;
@@ -140,10 +140,10 @@ class Requester {
   virtual std::uint64_t next_number() const = 0;
   virtual void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) = 0;
   virtual void on_posted() {}
-  virtual bool has_reduced() const { return false; }            // says the next packet
-  virtual bool is_ecn_capable() const { return true; }          // says every packet
-  virtual bool wants_acknowledgement() const { return false; }  // says the next packet
-  virtual bool is_trimmable() const { return false; }           // says every packet
+  virtual bool has_reduced() const { return false; }            // of the next packet
+  virtual bool is_ecn_capable() const { return true; }          // of every packet
+  virtual bool wants_acknowledgement() const { return false; }  // of the next packet
+  virtual bool is_trimmable() const { return false; }           // of every packet
   virtual void on_request_sent(Picoseconds /*end*/) {}
 
   std::uint64_t posted() const { return posted_; }  // one past the last posted

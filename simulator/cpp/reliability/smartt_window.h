@@ -85,7 +85,7 @@ class SmarttWindow final : public SendWindow {
   }
 
   // At the end of a period in which something was trimmed the window becomes what came in it, and what is in flight
-  // tells nothing new.
+  // is no news.
   void adapt(bool is_trimmed, Bytes in_flight, Picoseconds now) {
     if (now < period_end_) return;
     const Picoseconds before = period_end_;
@@ -143,7 +143,7 @@ class SmarttWindow final : public SendWindow {
   Picoseconds period_end_;
   bool is_adapting_asked_ = false;  // by a trimmed packet
   std::int64_t heard_ = 0;          // bytes, since the last quick adapt
-  std::int64_t ignored_ = 0;        // of them tell nothing
+  std::int64_t ignored_ = 0;        // of them are ignored
 };
 
 // A window that follows marks alone, packet by packet: what comes unmarked adds a packet per window, a marked one

@@ -1,7 +1,8 @@
 // The sending half of the Ultra Ethernet transport: a window of bytes, a record of each packet that is not
 // acknowledged, and those that must be sent again, smallest number first: after a negative acknowledgement, or
 // when nothing was heard of them. Source: Ultra Ethernet specification 1.0, packet delivery; uet-htsim's uec.cpp
-// (UecSrc::processAck, processNack, rtxTimerExpired, sendNewPacket). Deviation: docs/explanation/deviations.md and docs/adr/0054.
+// (UecSrc::processAck, processNack, rtxTimerExpired, sendNewPacket). Deviation: docs/explanation/deviations.md and
+// docs/adr/0054.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ class UetRequester final : public Requester {
     return (has_new || !repeats_.empty()) && has_room();
   }
 
-  // The other windows and ways to choose paths are about as large.
+  // The other windows and balancers are about as large.
   void prefetch() const override {
     prefetch_lines(window_.get(), sizeof(Nscc));
     if (paths_) prefetch_lines(paths_.get(), sizeof(PathMixed));
@@ -189,7 +190,7 @@ class UetRequester final : public Requester {
     window_->on_acknowledged(received, sample, reply.echoes_mark, in_flight_, now);
   }
 
-  // A request is short, and so is its round trip: it says nothing of that of packets with bytes.
+  // A request is short, and so is its round trip: it gives no sample for packets with payload.
   bool is_too_short(const Acknowledgement& reply, Picoseconds rtt) const {
     return reply.is_of_request && rtt < window_->base_rtt();
   }
@@ -254,7 +255,7 @@ class UetRequester final : public Requester {
   // Time to wait for credit before the next request; it doubles each time.
   Picoseconds patience() const { return {settings_.timeout.value * kPatience << requests_in_vain_}; }
 
-  // It has something to send, and nothing that could bring it credit is under way from here.
+  // It has data to send, and no packet in flight could bring credit.
   bool is_starved() const {
     return settings_.has_credits && !account_->may_send() && backlog().value > 0 && departures_.empty();
   }
@@ -269,7 +270,7 @@ class UetRequester final : public Requester {
     return packet.state == PacketState::kUnderWay && packet.left == departure.left;
   }
 
-  // The oldest packet that nothing was heard of yet.
+  // The oldest packet without a reply.
   void follow_deadline() {
     while (!departures_.empty() && !is_under_way(departures_.front())) departures_.pop();
     deadline_ = kNever;

@@ -136,7 +136,7 @@ class UetResponder final : public Responder {
     queue_up(reply);
   }
 
-  // A packet that was here before has nothing to ask for, unless it is marked.
+  // A duplicate needs no acknowledgement, unless it is marked.
   void acknowledge(const DataPacket& packet, bool is_marked, bool is_asked) {
     untold_ = {};
     queue_up(reply_to(packet, is_marked, is_asked ? packet.number : base_for(packet.number)));

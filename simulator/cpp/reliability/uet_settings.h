@@ -19,13 +19,13 @@ namespace simulator {
 
 inline constexpr std::array kUetParameters = {
     Parameter{"rto_ns", 100'000, 0, 1e12,
-              "a packet is sent again when nothing was heard of it so long; 0 = never"},
+              "a packet without a reply is retransmitted after this time; 0 = never"},
     Parameter{"sack_every_bytes", 16'384, 1, 1e9,
               "frames that have one acknowledgement, if nothing asks for it"},
-    Parameter{"header_bytes", 64, 0, 1'000, "of a packet, which count in the window"},
-    Parameter{"nscc", 1, 0, 1, "0: the window stays as it begins"},
-    Parameter{"mprdma", 0, 0, 1, "1: in NSCC's place a window that follows marks alone, as MP-RDMA's"},
-    Parameter{"smartt", 0, 0, 1, "1: in NSCC's place SMaRTT's window, of which NSCC was made"},
+    Parameter{"header_bytes", 64, 0, 1'000, "header bytes of a packet that count against the window"},
+    Parameter{"nscc", 1, 0, 1, "0: the window keeps its initial size"},
+    Parameter{"mprdma", 0, 0, 1, "1: instead of NSCC a window that follows marks only, like MP-RDMA's"},
+    Parameter{"smartt", 0, 0, 1, "1: instead of NSCC the window of SMaRTT, its predecessor"},
     Parameter{"fair_gain", 1.25, 0, 1'000,
               "SMaRTT: packets per round trip that unmarked ones add to a window"},
     Parameter{"delay_gain", 5, 0, 1'000,
@@ -35,14 +35,14 @@ inline constexpr std::array kUetParameters = {
     Parameter{"base_rtt_ns", 12'000, 1, kNanosecondsMax, "round trip of the longest path without queues"},
     Parameter{"line_rate_bps", 100e9, 1, kRateMax,
               "of the hosts, which with the round trip gives the path's bytes"},
-    Parameter{"target_delay_ns", 9'000, 1, kNanosecondsMax, "time in queues that windows aim at"},
+    Parameter{"target_delay_ns", 9'000, 1, kNanosecondsMax, "target queueing delay of windows"},
     Parameter{"gamma", 0.8, 0, 1, "strength of the multiplicative decrease"},
     Parameter{"qa_gate", 3, 0, 16,
               "quick adapt: less than the largest window over 2 to the power of this has come"},
     Parameter{"load_balancing", 3, 0, 3, "paths: 0 oblivious, 1 bitmap, 2 REPS, 3 REPS, then bitmap (mixed)"},
     Parameter{"freeze_ns", 10'000'000, 1, kNanosecondsMax,
               "how long REPS goes round what it knows after a timeout"},
-    Parameter{"explored_paths", 16, 0, 1 << 16, "REPS draws so many entropies when it has thawed"},
+    Parameter{"explored_paths", 16, 0, 1 << 16, "entropies that REPS draws after it has thawed"},
 };
 
 // Of credit, beside those. Source: uet-htsim, uec.cpp (_mtus_per_pull, _maxwnd) and main_uec.cpp (UecPullPacer).
@@ -53,7 +53,7 @@ inline constexpr std::array kCreditParameters = {
     Parameter{"credit_max_bytes", 0, 0, 1e9,
               "credit that a sender begins with, and ever has; 0: 1.5 times the path's bytes"},
     Parameter{"keeps_first_credit", 0, 0, 1,
-              "1: what is left of that stays when the receiver is heard of, as in NDP"},
+              "1: the rest of it stays valid after the receiver's first reply, as in NDP"},
 };
 
 // The first, and then the second.
@@ -148,14 +148,14 @@ class SendWindow {
   virtual double average_delay_ps() const { return 0; }
 
   // `received` bytes are known to have come since the last acknowledgement; this one answers a packet that left
-  // `rtt` ago, if that says anything. `in_flight` is what is left of the window.
+  // `rtt` ago, if that is a sample. `in_flight` is the rest of the window.
   virtual void on_acknowledged(Bytes received, std::optional<Picoseconds> rtt, bool is_marked,
                                Bytes in_flight, Picoseconds now) = 0;
-  // The payload of a packet of `frame` bytes was cut off on its way. Left to credits: in front of a receiver that grants
-  // them, and so mends that queue itself.
+  // The payload of a packet of `frame` bytes was cut off on its way. Left to credits: in front of a receiver that
+  // grants them, and so mends that queue itself.
   virtual void on_trimmed(Bytes frame, Picoseconds rtt, bool is_left_to_credits, Bytes in_flight,
                           Picoseconds now) = 0;
-  // Nothing was heard of a packet.
+  // A packet had no reply.
   virtual void on_timeout(Bytes frame) = 0;
 };
 

@@ -16,8 +16,8 @@
 
 namespace simulator {
 
-// Callbacks that wait for bytes of a queue pair to arrive at the other end. A receiver's software sees them in its memory;
-// the sender's NIC says nothing before their acknowledgement is back.
+// Callbacks that wait for bytes of a queue pair to arrive at the other end. A receiver's software sees them in its
+// memory; the sender's NIC reports nothing before their acknowledgement arrives.
 
 class DeliveryWatch {
  public:
@@ -77,7 +77,7 @@ class LateCompletions {
  public:
   void add_queue_pair() { queue_pairs_.emplace_back(); }
 
-  // When a completion is with its host that would be there `at` if nothing else were on its way.
+  // Time at which the host sees a completion that would arrive `at` without earlier ones.
   Picoseconds arrival(std::uint32_t qp, CompletionLine line, Picoseconds at) const {
     const std::vector<Late>& waiting = line_of(qp, line);
     return waiting.empty() ? at : std::max(at, waiting.back().at);

@@ -68,7 +68,7 @@ struct PacketRecord {
   Bytes payload{};
   std::uint32_t priority = 0;
   PacketFate fate{};
-  Bytes message{};  // length of the verb, if the packet says it
+  Bytes message{};  // length of the verb, if the packet carries it
   std::uint32_t immediate = 0;
   std::array<NumberRange, Acknowledgement::kRangesMax> selective{};  // of packets that have come too
 

@@ -131,8 +131,8 @@ class CubicWindow final : public WindowControl {
 inline constexpr auto kCubicParameters = tcp_parameters(
     std::array<TcpChange, 0>{},
     std::array<Parameter, 3>{{{"c", 0.4, 1e-6, 1e6, "steepness, segments per second cubed"},
-                              {"beta", 0.7, 0.01, 0.99, "what a reduction leaves of the window"},
-                              {"converges_fast", 1, 0, 1, "1: flows that shrink leave room for others"}}});
+                              {"beta", 0.7, 0.01, 0.99, "share of the window that a reduction leaves"},
+                              {"converges_fast", 1, 0, 1, "1: shrinking flows leave room for others"}}});
 
 inline constexpr ReliabilityKind kCubic = tcp<CubicWindow>("cubic", "TCP with CUBIC", kCubicParameters);
 

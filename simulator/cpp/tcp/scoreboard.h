@@ -82,10 +82,10 @@ class NumberRanges {
 struct SentSegment {
   Picoseconds sent;  // its last byte, the last time
   std::uint32_t payload_bytes = 0;
-  bool is_selected = false;  // a block says that it has come (SACK)
+  bool is_selected = false;  // acknowledged by a SACK block
   bool is_lost = false;      // taken for lost
   bool is_resent = false;    // in flight once more
-  bool was_resent = false;   // so that an acknowledgement says nothing about its round trip
+  bool was_resent = false;   // so that an acknowledgement gives no round-trip sample
 };
 
 class Scoreboard {

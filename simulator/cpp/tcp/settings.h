@@ -14,7 +14,7 @@
 
 namespace simulator {
 
-// The way in which a receiver echoes marks.
+// How a receiver echoes marks.
 enum class TcpEcho : std::uint8_t {
   kNone,     // packets are not ECN-capable
   kLatched,  // from a mark until the sender says that it has reduced. Source: RFC 3168, section 6.1.3
@@ -54,16 +54,17 @@ inline constexpr double kNsMax = 1e12;
 // 120 s, TCP_RETR2 15), tcp_rmem (half of 6 MiB is the largest window that is offered).
 inline constexpr std::array kTcpParameters = {
     Parameter{"timestamps", 0, 0, 1, "1: every segment has the timestamp option, 12 bytes"},
-    Parameter{"framing_bytes", 0, 0, 128, "of each segment that belong to a layer above TCP"},
+    Parameter{"framing_bytes", 0, 0, 128, "bytes of each segment that belong to a layer above TCP"},
     Parameter{"initial_window_segments", 10, 1, 1000, "window at the start and after a pause"},
-    Parameter{"receive_window_bytes", 3 << 20, 9000, 1e12, "at most so much is not acknowledged"},
+    Parameter{"receive_window_bytes", 3 << 20, 9000, 1e12, "largest amount of unacknowledged data"},
     Parameter{"rto_min_ns", 200e6, 1000, kNsMax, "least retransmission timeout, and the first one"},
     Parameter{"rto_max_ns", 120e9, 1000, kNsMax, "largest retransmission timeout"},
     Parameter{"retries", 15, 0, 1000, "timeouts in a row after which the connection fails"},
-    Parameter{"ack_every_segments", 2, 1, 1000, "in order; everything else is acknowledged at once"},
+    Parameter{"ack_every_segments", 2, 1, 1000,
+              "segments in order per acknowledgement; all others are acknowledged at once"},
     Parameter{"delayed_ack_ns", 40e6, 1, kNsMax, "an acknowledgement waits no longer than this"},
     Parameter{"sack", 1, 0, 1, "0: NewReno without selective acknowledgements"},
-    Parameter{"ecn", 0, 0, 1, "1: packets may be marked, and marks count as losses do"},
+    Parameter{"ecn", 0, 0, 1, "1: packets may be marked, and marks count like losses"},
 };
 
 // The table of a control: the common parameters with its own values, then its own parameters.

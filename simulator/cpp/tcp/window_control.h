@@ -1,5 +1,5 @@
 // Congestion control of TCP: how large the window is. It does no I/O and keeps no clock, and knows nothing of
-// segments: the sender tells it what was acknowledged, lost and marked.
+// segments: the sender reports what was acknowledged, lost and marked.
 #pragma once
 
 #include <algorithm>

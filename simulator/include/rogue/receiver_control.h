@@ -1,14 +1,15 @@
-// A receiver control outside RoGUE's tree, which grants credit to senders: derive a class from `rogue::ReceiverControl`,
-// and end the file with ROGUE_RECEIVER_CONTROL. The file is compiled once and loaded by the simulator.
+// A receiver control outside RoGUE's tree, which grants credit to senders: derive a class from
+// `rogue::ReceiverControl`, and end the file with ROGUE_RECEIVER_CONTROL. The file is compiled once and loaded by the
+// simulator.
 //
 // A sender may send the bytes that its receiver has granted: its credit. Each receiving host has one object for all of
 // its connections. The object sees each arriving packet (`on_arrival`), returns the time of its next turn
-// (`next_turn_ps`), and at its turn which connection gets how much credit (`on_turn`). Calls of an object are in order of
-// time. Calls of two objects are not, and objects share nothing: no mutable globals, no statics. A control keeps no clock,
-// and draws its random numbers from `rogue::Random`.
+// (`next_turn_ps`), and at its turn which connection gets how much credit (`on_turn`). Calls of an object are in
+// order of time. Calls of two objects are not, and objects share nothing: no mutable globals, no statics. A control
+// keeps no clock, and draws its random numbers from `rogue::Random`.
 //
-// The end of a name is its unit: `_ps` picoseconds, `_bps` bits per second, `_bytes` bytes. Credit counts the payload of
-// a packet and `header_bytes` for each. Parameters, which experiments set, end with `_bytes`, `_bps` or `_ns`,
+// The end of a name is its unit: `_ps` picoseconds, `_bps` bits per second, `_bytes` bytes. Credit counts the payload
+// of a packet and `header_bytes` for each. Parameters, which experiments set, end with `_bytes`, `_bps` or `_ns`,
 // nanoseconds. What has no such end is a count, a number of something or a truth value.
 //
 // `rogue::abi` is the interface between the simulator and the compiled control.

@@ -4,9 +4,9 @@
 // A class defines one or more of three functions: `on_arrival` (the verdict for a packet that arrives at a port),
 // `on_departure` (for a packet that is about to leave it) and `choose` (which of several equal ports a packet takes).
 //
-// Each port of each switch has one object for the first two functions. Each switch has one more for `choose`. Calls of an
-// object are in order of time. Calls of two objects are not, because the simulator processes ports lazily. So objects
-// share nothing: no mutable globals, no statics. A control keeps no clock, and draws its random numbers from
+// Each port of each switch has one object for the first two functions. Each switch has one more for `choose`. Calls
+// of an object are in order of time. Calls of two objects are not, because the simulator processes ports lazily. So
+// objects share nothing: no mutable globals, no statics. A control keeps no clock, and draws its random numbers from
 // `rogue::Random`.
 //
 // The end of a name is its unit: `_ps` picoseconds, `_bps` bits per second, `_bytes` bytes of frames, from their
@@ -200,8 +200,8 @@ struct SwitchCalls {
 
 // The last line of a file: its class, its name in experiments (`topology.switch_controls`), what it is in a few words,
 // and its parameters, each as {name, value, minimum, maximum, meaning}, numbers in the unit of the name: an experiment
-// that says `above: 30KB` sets `above_bytes` to 30000, and `target: 5us` sets `target_ns` to 5000. The class is made from
-// `const rogue::Parameters&` and `const rogue::Place&`.
+// that says `above: 30KB` sets `above_bytes` to 30000, and `target: 5us` sets `target_ns` to 5000. The class is made
+// from `const rogue::Parameters&` and `const rogue::Place&`.
 #define ROGUE_SWITCH_CONTROL(Control, name, meaning, ...)                                         \
   extern "C" __attribute__((visibility("default"))) const void* rogue_switch_control() noexcept { \
     static constexpr ::rogue::Parameter table[] = {                                               \

@@ -124,10 +124,10 @@ ROGUE_NIC_CONTROL(Dcqcn, "my-dcqcn", "DCQCN: a CNP cuts the rate, a timer and a 
                   {"g", 1.0 / 256, 1e-9, 1, "weight of the last CNP in alpha"},
                   {"initial_alpha", 1, 0, 1, "estimate of congestion before the first CNP"},
                   {"cnp_gap_ns", 50'000, 0, 1e9, "least time between CNPs"},
-                  {"alpha_timer_ns", 55'000, 1, 1e9, "alpha decays after so long without one"},
+                  {"alpha_timer_ns", 55'000, 1, 1e9, "alpha decays after this time without a CNP"},
                   {"rate_timer_ns", 55'000, 1, 1e9, "time from one increase to the next"},
                   {"byte_counter_bytes", 10e6, 1, 1e15, "wire bytes from one increase to the next"},
-                  {"recoveries", 5, 0, 1000, "increases that only go half-way to the target"},
+                  {"recoveries", 5, 0, 1000, "increases that go half-way to the target"},
                   {"additive_increase_bps", 40e6, 0, 1e13, "of the target, after the recoveries"},
                   {"hyper_increase_bps", 400e6, 0, 1e13, "of the target, when both have recovered"},
-                  {"rate_min_bps", 100e6, 1, 1e13, "no cut goes below it"});
+                  {"rate_min_bps", 100e6, 1, 1e13, "smallest rate"});

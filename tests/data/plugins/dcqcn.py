@@ -113,9 +113,9 @@ register_nic_control(
         ControlParameter("alpha_timer_ns", 55_000, 1, 1e9, "alpha decays after this time without one"),
         ControlParameter("rate_timer_ns", 55_000, 1, 1e9, "time from one increase to the next"),
         ControlParameter("byte_counter_bytes", 10e6, 1, 1e15, "wire bytes from one increase to the next"),
-        ControlParameter("recoveries", 5, 0, 1000, "increases that only go half-way to the target"),
+        ControlParameter("recoveries", 5, 0, 1000, "increases that go half-way to the target"),
         ControlParameter("additive_increase_bps", 40e6, 0, 1e13, "of the target, after the recoveries"),
         ControlParameter("hyper_increase_bps", 400e6, 0, 1e13, "of the target, when both have recovered"),
-        ControlParameter("rate_min_bps", 100e6, 1, 1e13, "no cut goes below it"),
+        ControlParameter("rate_min_bps", 100e6, 1, 1e13, "smallest rate"),
     ],
 )

@@ -2,7 +2,7 @@
 // connection. These pulls are paced at the line's rate, and connections take turns. So as much is under way as after
 // the first window, and the queue in front of the receiver does not grow. Source: Handley et al., "Re-architecting
 // datacenter networks and stacks for low latency and high performance", SIGCOMM 2017, section 3.2. Deviation: a
-// sender says what it wants, so nobody is pulled who has nothing to send; one that hears nothing asks for a pull.
+// sender reports its backlog, so only senders with data are pulled; a sender without pulls requests one.
 #pragma once
 
 #include <rogue/receiver_control.h>

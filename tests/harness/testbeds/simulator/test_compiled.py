@@ -93,7 +93,7 @@ def test_nothing_calls_it_again() -> None:
     simulation = sending(5)
     with pytest.raises(ControlError, match="tired"):
         simulation.run_until(MILLISECOND_NS)
-    with pytest.raises(ControlError, match="moody has raised: the simulation cannot go on"):
+    with pytest.raises(ControlError, match="moody has raised: the simulation cannot continue"):
         simulation.control_metrics()
 
 

@@ -55,17 +55,6 @@ def test_connectx3_rounds_up_to_its_steps(requested_bps: int, effective_bps: int
     assert queue_pair.set_rate(requested_bps) == effective_bps
 
 
-def test_the_ideal_card_takes_any_rate_at_once() -> None:
-    simulation, queue_pair = one_sender()
-    assert queue_pair.set_rate(GBPS + 1) == GBPS + 1
-    queue_pair.set_rate(GBPS)
-    queue_pair.post_write(1, 2 * MTU, True)
-    simulation.schedule(1_000, lambda _: queue_pair.set_rate(10 * GBPS))
-    simulation.run_until(MILLISECOND_NS)
-    # At 1 Gb/s the second packet would start at 8.976 us. At 1 us the gap becomes 0.8976 us, now past.
-    assert left_ps(simulation).tolist() == [1_000_000 + 884_800]
-
-
 def test_zero_removes_the_limit() -> None:
     simulation, queue_pair = one_sender()
     queue_pair.set_rate(GBPS)
@@ -96,10 +85,6 @@ def test_a_new_rate_acts_after_a_random_number_of_sent_bytes() -> None:
     # Uniform in 0 ... 160 000, and half a packet more: sigma of the mean is 46 188 / sqrt(60) = 5963.
     assert mean(lags) == pytest.approx(80_000 + ONLY_WIRE / 2, abs=3 * 5963)
     assert min(lags) < 20_000 and max(lags) > 140_000
-
-
-def test_without_lag_the_first_gap_is_new() -> None:
-    assert lag_bytes(1, replace(CX3PRO, actuation_lag_bytes_max=0)) == ONLY_WIRE
 
 
 def test_the_latest_of_two_requests_wins() -> None:

@@ -226,14 +226,6 @@ def test_timeouts_double_until_a_round_trip_is_measured() -> None:
     assert connection.metric("rto_ps") == 1600 * MILLISECOND_PS
 
 
-def test_the_threshold_is_halved_once_however_many_timeouts_follow() -> None:
-    connection = Connection()
-    connection.send_all()
-    connection.time_out()
-    connection.time_out()
-    assert connection.metric("threshold_bytes") == 5 * SEGMENT_BYTES
-
-
 def test_retries_run_out() -> None:
     connection = Connection(retries=2)
     connection.send_all()
@@ -308,13 +300,6 @@ def test_the_first_new_segment_after_a_timeout_says_so(parameters: dict[str, flo
     packet = connection.requester.next_packet
     assert packet is not None
     assert (packet["number"], packet["has_reduced"]) == (10, says)
-
-
-def test_an_echo_without_ecn_is_ignored() -> None:
-    connection = Connection()
-    connection.send_all()
-    connection.acknowledge(2, is_echo=True)
-    assert connection.window == 12
 
 
 def test_a_window_that_is_not_used_does_not_grow() -> None:
