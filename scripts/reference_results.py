@@ -17,13 +17,15 @@ def generated() -> str:
     ]
     parts = [
         "# Tables and measures",
-        "[Read a run's results](../how-to/read-results.md) shows how to load these. The last word of a column's"
-        " name is its unit: times are nanoseconds from the start of the cell, rates bit/s, sizes bytes. A null"
-        " means that there is no such number.",
+        "[Read a run's results](../how-to/read-results.md) shows how to load these. The last word of a"
+        " column's name is its unit: times are nanoseconds from the start of the cell, rates bit/s, sizes"
+        " bytes. A null means that there is no such number.",
         "## Measures",
-        "One number per cell, in base units. A value that never arrived (a lost probe, an unfinished transfer)"
-        " counts as infinite. Percentiles use the nearest rank: p99 of n values is the ⌈0.99 n⌉-th smallest.",
+        "One number per cell, in base units. A value that never arrived (a lost probe, an unfinished"
+        " transfer) counts as infinite.",
         table(("measure", "unit", "what it is"), measures),
+        "### Percentiles: p50, p90, p99",
+        "Percentiles use the nearest rank: p99 of n values is the ⌈0.99 n⌉-th smallest.",
         "## Tables",
         *_tables(),
     ]

@@ -220,8 +220,8 @@ def ultra_ethernet_parameters() -> list[str]:
     words = ", ".join(f"`{word}`" for word in BALANCERS)
     return [
         f"`load_balancing` is one of {words}, usually `{BALANCERS[-1]}`; `paths` is that of `+spray`."
-        " `base_rtt`, `line_rate`, `target_delay`, `header`, `rto`, and `kmin`, `kmax` and `pmax` of the switches"
-        " fit the experiment's network unless you set them"
+        " `base_rtt`, `line_rate`, `target_delay`, `header`, `rto`, and `kmin`, `kmax` and `pmax` of the"
+        " switches fit the experiment's network unless you set them"
         " ([the rules](../explanation/transports.md#ultra-ethernet)). The defaults below are those of the"
         " simulator as a library.",
         table(HEAD, map(parameter_row, own)),
