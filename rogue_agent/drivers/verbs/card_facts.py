@@ -45,7 +45,7 @@ def read_counters(sysfs: Path, port: PortAddress) -> dict[str, int]:
 def ethtool_counters(netdev: str) -> dict[str, int]:
     """Counters of a card's interface that tell pauses, marks and losses; none if they cannot be had.
 
-    Memory may be registered while the program starts (docs/adr/0036-programs-beside-registered-memory.md).
+    Memory may be registered while the program starts.
     """
     output = output_of(["ethtool", "-S", netdev])
     return {name: int(value) for name, value in _LINE.findall(output) if _WANTED.fullmatch(name)}

@@ -74,7 +74,7 @@ def test_what_is_written_must_be_read_as_it_was(faults: Callable[..., list[str]]
     assert fault.startswith("what is written, read and written again says start_ns,")
 
 
-PAIRS = example("PLUGINS.md", "register_format")
+PAIRS = example("how-to/plug-ins.md", "register_format")
 
 
 @pytest.fixture(autouse=True)
