@@ -66,7 +66,7 @@ def run_with_live_page(results: Path, picture: Path) -> Path:
         for line in running.stderr:
             address = address or next(iter(re.findall(r"http://127\S+", line)), "")
             if address and line.startswith("[5/"):
-                screenshot(address, picture, height=900)
+                screenshot(address, picture, height=480)
     [run] = (results / "quickstart").iterdir()
     return run
 
