@@ -1,6 +1,7 @@
 """Tests: the site builds without a warning, and a search finds the right page first."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,16 +18,30 @@ FIELDS = [{"field_name": "title", "boost": 1000}, {"field_name": "text", "boost"
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Build the site strictly, and return its search index."""
-    site = tmp_path_factory.mktemp("site")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site strictly, and return its directory."""
+    directory = tmp_path_factory.mktemp("site")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path])
         patch.setenv("NO_MKDOCS_2_WARNING", "1")
-        build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(site)))
+        build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(directory)))
+    return directory
+
+
+@pytest.fixture(scope="module")
+def index(site: Path) -> Any:
     entries = json.loads((site / "search/search_index.json").read_text())["docs"]
     boosted = [(entry, {"boost": entry.get("boost", 1)}) for entry in entries]
     return lunr(ref="location", fields=FIELDS, documents=boosted)
+
+
+def test_pages_load_nothing_from_the_network(site: Path) -> None:
+    loaded = re.compile(
+        r"""<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)=["']?(?:https?:)?//[^>]*>"""
+    )
+    assert {
+        page.name: found for page in site.rglob("*.html") if (found := loaded.findall(page.read_text()))
+    } == {}
 
 
 @pytest.mark.parametrize(
