@@ -65,7 +65,7 @@ test-bare: ## run the README's first two commands on a Debian where nothing is i
 
 test-hostile: setup $(VENV)/.develop ## read INPUTS=100000 hostile inputs, and kill runs and fill disks KILLS=300 times; test-long does it, too
 	@HOSTILE_INPUTS=$(INPUTS) ROGUE_KILLS=$(KILLS) $(BIN)/pytest -n $(JOBS) --durations 0 -m long tests/hostile \
-		tests/agent/drivers/verbs/test_hostile_datagrams.py
+		tests/agent/drivers/verbs/test_side_channel.py
 
 coverage: $(VENV)/.reference ## measure which branches of rogue.harness and rogue.agent the tests take (an hour on two cores)
 	@$(BIN)/pytest -q -n $(JOBS) -m "not long and not virtual" --cov --cov-report=term-missing:skip-covered --cov-fail-under=90 \

@@ -1,6 +1,5 @@
 """Add generated pages to the documentation site: an mkdocs hook (`make docs`)."""
 
-import os
 import re
 from pathlib import Path
 from typing import Final
@@ -33,29 +32,6 @@ PAGES: Final = {
 
 
 LINK: Final = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s:#]+)(#[^)\s]*)?\)")
-MOVED: Final = {
-    "TUTORIAL": "tutorials/first-report",
-    "PLUGINS": "how-to/plug-ins",
-    "SWITCH_CONTROLS": "how-to/switch-controls",
-    "RECEIVER_CONTROLS": "how-to/receiver-controls",
-    "EXPERIMENTS": "how-to/experiment-files",
-    "RESULTS": "how-to/read-results",
-    "TRANSPORTS": "explanation/transports",
-    "UET_HTSIM": "explanation/uet-htsim",
-    "TESTBEDS": "explanation/testbeds",
-    "RACKS": "how-to/racks",
-    "SWITCHES": "how-to/hardware-switches",
-    "REFEREE": "explanation/referee",
-    "ARCHITECTURE": "explanation/architecture",
-    "EQUATIONS": "reference/equations",
-    "DEVIATIONS": "explanation/deviations",
-    "SEARCH": "how-to/find-weaknesses",
-    "RAILS_AND_PLANES": "explanation/rails-and-planes",
-    "INSIDE": "how-to/inspect-packets",
-    "SCALE_OUT": "how-to/slurm-and-dask",
-    "LIBRARY": "how-to/simulator-as-library",
-    "STYLE": "reference/style",
-}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -100,9 +76,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
                 raise FileNotFoundError(f"{page.file.src_uri}: {link[0]} leads nowhere")
             path = str(target.relative_to(ROOT))
             return f"`{path}`" if path.endswith(link[1].strip("`")) else f"{link[1]} (`{path}`)"
-        old = target.relative_to(ROOT / "docs").as_posix().removesuffix(".md")
-        if old in MOVED:
-            return f"[{link[1]}]({os.path.relpath(ROOT / 'docs' / MOVED[old], here)}.md)"
         return link[0]
 
     return LINK.sub(replaced, markdown)

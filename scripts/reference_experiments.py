@@ -25,7 +25,7 @@ PARTS: Final = {
 INTRODUCTION: Final = """\
 A dash means that there is no default; the meaning then says what happens. Quantities have a unit, such as
 `10Gbps`, `64KiB` or `2us` ([values and units](../how-to/experiment-files.md#values-and-units)). The keys of
-[transports](transports.md) have a page of their own. `rogue list topologies` prints the same in a terminal
+[transports](transports.md) are on another page. `rogue list topologies` prints the same in a terminal
 (also `workloads`, `faults`, `probes` and `transports`)."""
 
 

@@ -37,7 +37,9 @@ def generated() -> str:
     for module, title in MODULES.items():
         loaded = import_module(module)
         parts += [f"## {title}", f"`import {module}`"]
-        parts += [_entry(name, getattr(loaded, name)) for name in sorted(loaded.__all__)]
+        own = [name for name, each in vars(loaded).items() if getattr(each, "__module__", "") == module]
+        names = getattr(loaded, "__all__", None) or [name for name in own if not name.startswith("_")]
+        parts += [_entry(name, getattr(loaded, name)) for name in sorted(names)]
     parts.append("## Base classes of plug-ins")
     parts += [_entry(place.rpartition(".")[2], _at(place)) for place in BASES]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -22,9 +22,10 @@ def generated() -> str:
         " bytes. A null means that there is no such number.",
         "## Measures",
         "One number per cell, in base units. A value that never arrived (a lost probe, an unfinished"
-        " transfer) counts as infinite. Percentiles use the nearest rank: p99 of n values is the"
-        " ⌈0.99 n⌉-th smallest.",
+        " transfer) counts as infinite.",
         table(("measure", "unit", "what it is"), measures),
+        "### Percentiles: p50, p90, p99",
+        "Percentiles use the nearest rank: p99 of n values is the ⌈0.99 n⌉-th smallest.",
         "## Tables",
         *_tables(),
     ]

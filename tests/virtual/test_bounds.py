@@ -80,7 +80,7 @@ def test_rogue_drops_a_tenth_of_what_native_roce_drops(values: Values) -> None:
 
 
 def test_rogue_keeps_the_probe_below_a_window_that_carries_as_much(values: Values) -> None:
-    """Not below native RoCE's median, whose port is idle most of the time: docs/adr/0014."""
+    """Not below native RoCE's median, whose port is idle most of the time: docs/explanation/testbeds.md."""
     assert middle(values, "rogue", "probe_p50_ns") < middle(values, "fixed-128KiB", "probe_p50_ns")
 
 

@@ -45,7 +45,7 @@ def read_counters(sysfs: Path, port: PortAddress) -> dict[str, int]:
 def ethtool_counters(netdev: str) -> dict[str, int]:
     """Read an interface's counters of pauses, marks and losses; none if they are not available.
 
-    The program may start beside registered memory (docs/adr/0036-programs-beside-registered-memory.md).
+    Memory may be registered while the program starts.
     """
     output = output_of(["ethtool", "-S", netdev])
     return {name: int(value) for name, value in _LINE.findall(output) if _WANTED.fullmatch(name)}

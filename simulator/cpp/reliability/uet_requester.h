@@ -1,8 +1,7 @@
 // The sending half of the Ultra Ethernet transport: a window of bytes, a record of each packet that is not
 // acknowledged, and those that must be sent again, smallest number first: after a negative acknowledgement, or
 // when nothing was heard of them. Source: Ultra Ethernet specification 1.0, packet delivery; uet-htsim's uec.cpp
-// (UecSrc::processAck, processNack, rtxTimerExpired, sendNewPacket). Deviation: docs/explanation/deviations.md and
-// docs/adr/0054.
+// (UecSrc::processAck, processNack, rtxTimerExpired, sendNewPacket). Deviation: docs/explanation/deviations.md and docs/adr/0023.
 #pragma once
 
 #include <algorithm>

@@ -151,7 +151,7 @@ def test_the_virtual_testbed_has_a_name_too() -> None:
     assert known_testbeds() == (*TESTBEDS, "virtual")
 
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "add-a-testbed.md"
+PAGE = Path(__file__).parents[3] / "docs/how-to/add-a-testbed.md"
 LINES_MAX = 60
 EXPERIMENT = """\
 name: fluid
