@@ -33,7 +33,7 @@ from rogue.harness.results.run_directory import DEFAULT_OUT, locked, write_whole
 from rogue.harness.run import Workers, begin_run, loaded_again, reopen_run
 from rogue.harness.search.candidates import named_for
 from rogue.harness.search.sensitivity import AnalysisPlan
-from rogue.harness.search.space import DOCS, Request, read_file
+from rogue.harness.search.space import Request, read_file
 from rogue.harness.search.study import SearchPlan
 from rogue.harness.search.summary import plan_lines
 from rogue.harness.terminal import call_again

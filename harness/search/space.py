@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
-from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.document import Document, parse_path, read_document
 from rogue.harness.experiment.load import FACTOR_ROOTS, find_problems
 from rogue.harness.experiment.model import REPETITIONS_MAX, SEED_MAX

@@ -1,7 +1,7 @@
 """Loss over an unreliable connection on real verbs: losses are inferred, and the window reacts.
 
-docs/explanation/testbeds.md has soft-RoCE's own behaviour and its source. These tests are marked long, because
-that behaviour changes with the kernel only.
+docs/explanation/testbeds.md describes how soft-RoCE handles losses. Its tests are long ones, because it
+changes with the kernel and not with us.
 """
 
 from collections.abc import Iterator
