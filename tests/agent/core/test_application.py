@@ -264,3 +264,12 @@ def test_who_waits_for_nothing_has_nothing_to_name() -> None:
     waits: Waits[int, str] = Waits()
     assert waits.last(7) is None
     assert waits.on_cause("nothing", 3) == []
+
+
+def test_of_causes_whose_pauses_end_together_the_later_one_is_named() -> None:
+    waits: Waits[str, str] = Waits()
+    waits.add("x", "a", 30)
+    waits.add("x", "b", 10)
+    waits.on_cause("a", 10)
+    assert waits.on_cause("b", 30) == ["x"]
+    assert (waits.not_before_ns("x"), waits.last("x")) == (40, "b")

@@ -22,9 +22,9 @@ from rogue.agent.core.actions import (
     Trace,
     TransferDone,
 )
-from rogue.agent.core.clocks import DeadlineReason, HostNs, NicNs
+from rogue.agent.core.clocks import DeadlineReason, HostNs, NicNs, earlier
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.errors import NicError, PeerError
+from rogue.agent.core.errors import NicError, PeerError, SettingsError
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer, QueuePairNumbers
 from rogue.agent.core.resync import Resynced, encode
@@ -358,3 +358,26 @@ def test_the_peer_is_asked_again_in_time_although_a_second_loss_waits_for_its_fl
 def test_without_a_shadow_a_datagram_makes_no_sense() -> None:
     with pytest.raises(PeerError, match="has no shadow"):
         connection_of().on_peer_message(encode(Resynced(1), SEAL))
+
+
+@pytest.mark.parametrize(
+    ("one_ns", "other_ns", "first_ns"), [(None, None, None), (3, None, 3), (None, 4, 4), (3, 4, 3), (5, 4, 4)]
+)
+def test_the_earlier_deadline_counts_and_none_is_never(
+    one_ns: HostNs | None, other_ns: HostNs | None, first_ns: HostNs | None
+) -> None:
+    assert earlier(one_ns, other_ns) == first_ns
+
+
+def test_errors_name_the_queue_pair_or_the_parameter() -> None:
+    nic, settings = NicError(17, "completion of verb 3"), SettingsError("alpha", -1, "at least 0")
+    assert (str(nic), nic.qp_num, nic.problem) == (
+        "queue pair 17: completion of verb 3",
+        17,
+        "completion of verb 3",
+    )
+    assert (str(settings), settings.got, settings.expected) == (
+        "alpha: got -1, expected at least 0",
+        -1,
+        "at least 0",
+    )

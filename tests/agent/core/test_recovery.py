@@ -303,3 +303,11 @@ def test_packet_numbers_differ_between_connections_and_ends() -> None:
 def test_both_ends_of_a_connection_have_one_seal() -> None:
     again = Seal(*SEAL.nonces)
     assert (again == SEAL, hash(again) == hash(SEAL), SEAL == STRANGERS_SEAL) == (True, True, False)
+
+
+def test_the_earlier_of_two_open_requests_sets_the_deadline() -> None:
+    pair, actions = lost(1)
+    pair.lose(HostNs(NOW + 4_000_000), 2, 0, actions)
+    assert pair.deadline_ns == NOW + 10_000_000
+    pair.on_timer(HostNs(NOW + 10_000_000), actions)
+    assert pair.deadline_ns == NOW + 14_000_000, "the second one, while the first waits for 20 ms"
