@@ -1,9 +1,7 @@
-"""Read marks, pauses, rates and MTUs of a hardware switch in numbers.
+"""Read marks, pauses, rates and MTUs of a hardware switch: numbers, nothing, or not known.
 
-The TextFSM template of a platform makes rows of the configuration's lines. A row is about a port (column
-`PORT`), or about a profile of some kind (`IN_KIND`) that ports or their queues name (`USES_KIND`). The
-platform's expressions over the columns give the numbers. There are three answers: numbers, nothing, and
-not known.
+A row of a platform's TextFSM template is about a port (column `PORT`), or about a profile of some kind
+(`IN_KIND`) that ports or queues name (`USES_KIND`). Expressions over the columns give the numbers.
 """
 
 import json
