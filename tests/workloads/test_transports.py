@@ -59,7 +59,7 @@ def test_wrong_names_say_what_there_is(name: str, words: str) -> None:
 def test_a_base_that_is_never_sprayed_says_why(base: str) -> None:
     takes_any = BASES[base].features == ALL_FEATURES
     assert takes_any == (SPRAYING in BASES[base].features)
-    assert not (takes_any and BASES[base].one_way)
+    assert not (takes_any and BASES[base].single_path_reason)
 
 
 @pytest.mark.parametrize("base", BASES)
