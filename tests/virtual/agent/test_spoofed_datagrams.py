@@ -1,6 +1,6 @@
 """A hundred datagrams in the peers' own names, over soft-RoCE, while a cut under WRITE is survived.
 
-A hundred thousand of them on fakes: tests/agent/drivers/verbs/test_hostile_datagrams.py.
+A hundred thousand of them on fakes: tests/agent/drivers/verbs/test_side_channel.py.
 """
 
 import json
