@@ -1,6 +1,7 @@
 """Convert the manifest of a CloudLab experiment to an inventory; no connection is needed."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Interface
@@ -87,7 +88,8 @@ class Manifest:
 def read_manifest(path: Path) -> Manifest:
     """Read a manifest; UsageError names what is wrong with it."""
     try:
-        root = ElementTree.fromstring(read_regular(path, SIZE_MAX_BYTES))
+        parser = ElementTree.XMLParser(target=_NoDocumentType(path))
+        root = ElementTree.fromstring(read_regular(path, SIZE_MAX_BYTES), parser)
     except OSError as error:
         raise UsageError(f"manifest {path}: cannot be read: {error.strerror}; give a file.") from error
     except (ElementTree.ParseError, LookupError, ValueError) as error:
@@ -95,7 +97,23 @@ def read_manifest(path: Path) -> Manifest:
         raise UsageError(f"manifest {path}: it is no XML ({error}); {advice}.") from error
     nodes = tuple(_Reader(path, element).node() for element in root.findall("{*}node"))
     links = tuple(_Reader(path, element).link() for element in root.findall("{*}link"))
+    names = Counter(node.name for node in nodes)
+    names.update(interface.name for node in nodes for interface in node.interfaces)
+    if twice := sorted(name for name, count in names.items() if count > 1):
+        raise UsageError(f"manifest {path}: got two nodes or interfaces called {twice[0]!r}, expected one.")
     return Manifest(path, nodes, links)
+
+
+class _NoDocumentType(ElementTree.TreeBuilder):
+    """Refuse document types, which can define entities that expand without bound."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def doctype(self, name: str, _public: str | None, _system: str | None) -> None:
+        """Refuse the manifest before its content is parsed."""
+        raise UsageError(f"manifest {self._path}: got a document type ({name}), expected a plain manifest.")
 
 
 class _Reader:

@@ -59,7 +59,11 @@ def test_the_type_is_that_of_the_machine_that_was_allocated(tmp_path: Path, requ
         ("", "it is no XML"),
         ('<?xml version="1.0" encoding="ebcdic-x"?><rspec/>', "it is no XML"),
         ("\x00\x01", "it is no XML"),
-        ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><rspec>&b;</rspec>', "it is no XML"),
+        ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><rspec>&b;</rspec>', "got a document type"),
+        (
+            '<rspec><node client_id="a"/><node client_id="a"/></rspec>',
+            "got two nodes or interfaces called 'a'",
+        ),
         ("<rspec><node/></rspec>", "got client_id '' of a node, expected letters"),
     ],
 )
