@@ -158,7 +158,7 @@ class _Reader:
         return any(each.get("enabled", "true").lower() == "true" for each in self._all(tag))
 
     def _all(self, tag: str) -> Iterator[ElementTree.Element]:
-        return self._element.iter(f"{{*}}{tag}")
+        return self._element.iterfind(f".//{{*}}{tag}")
 
     def _text(self, element: ElementTree.Element, key: str) -> str:
         text = element.get(key, "")
