@@ -132,7 +132,7 @@ def _of_node(node: str, facts: Facts, may_drift: frozenset[str] = frozenset()) -
     if version < OLDEST_PYTHON:
         yield Finding(node, "Python", facts["python"], "3.10 or later", "install a newer distribution")
     if not facts["is_supported_system"]:
-        expected = "Debian, Ubuntu or a relative"
+        expected = "Debian, Ubuntu, RHEL or Rocky from release 10 on, or a relative"
         yield Finding(node, "system", facts["distribution"], expected, "install one of them on this node")
     for tool in facts["missing_tools"]:
         yield Finding(node, f"tool {tool}", "nothing", "it installed", _PROVISION)

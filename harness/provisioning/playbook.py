@@ -117,6 +117,8 @@ def _message(result: Mapping[str, Any]) -> str:
 
 DIRECTORY: Final = shipped("playbooks")
 _CLOSE_LIMIT_S: Final = 60.0
+_LIST_LIMIT_S: Final = 120.0
+_LISTED_TASK: Final = re.compile(r"^ {6}(.+?)\tTAGS:", re.MULTILINE)
 _LOOK_EVERY_S: Final = 1
 """Interval at which ansible-runner calls `cancel_callback`."""
 _DIRECTORY_LENGTH_MAX: Final = 48
@@ -161,6 +163,7 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
     with _private_directory() as directory, _stopping() as must_stop:
         inventory = order.inventory.resolve()
         environment = _environment(directory, inventory)
+        tasks = _count_tasks(order.playbook, inventory, environment)
         order.log.parent.mkdir(parents=True, exist_ok=True)
         with order.log.open("w") as log:
 
@@ -170,7 +173,8 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
                     log.flush()
                 if is_task_start(event):
                     played.tasks_done += 1
-                    text = f"{order.title}: [{played.tasks_done}] {task_title(event['event_data'])}"
+                    number = f"{played.tasks_done}/{tasks}" if tasks else str(played.tasks_done)
+                    text = f"{order.title}: [{number}] {task_title(event['event_data'])}"
                     console.print(text, markup=False, highlight=False, soft_wrap=True)
                 played.add(event)
                 return False  # ansible-runner keeps no copy of the event
@@ -216,6 +220,25 @@ def ssh_variables(destinations: Sequence[Destination], directory: Path) -> dict[
         "ansible_ssh_common_args": "{{ ssh_arguments[inventory_hostname] }}",
         "ansible_ssh_extra_args": "",
     }
+
+
+def _count_tasks(playbook: str, inventory: Path, environment: Mapping[str, str]) -> int | None:
+    """Return the number of tasks, with those of plays that have no nodes; None if it is not known."""
+    command = [str(_program("ansible-playbook")), "-i", str(inventory), "--list-tasks", f"{playbook}.yml"]
+    variables = {**os.environ, **environment}
+    try:
+        done = subprocess.run(
+            command,
+            cwd=DIRECTORY,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=_LIST_LIMIT_S,
+            check=True,
+        )
+    except subprocess.SubprocessError:
+        return None  # an unreadable playbook is an error of the run itself
+    return sum(_VALIDATION not in title for title in _LISTED_TASK.findall(done.stdout))
 
 
 def _environment(directory: Path, inventory: Path) -> dict[str, str]:

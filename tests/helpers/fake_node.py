@@ -1,10 +1,12 @@
 """A node in memory and in a temporary directory, with stand-ins for the programs that the modules call."""
 
 import json
+import shutil
 from pathlib import Path
 
 from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError, System
 
+MODULE_NEEDS = {"rdma_rxe": ("ib_core", "udp_tunnel"), "ib_uverbs": ("ib_core",)}
 BY_ITSELF = "qdisc fq_codel 0: root refcnt 2 limit 10240p\n"
 SYSCTLS = {"net.ipv4.tcp_ecn": "2", "net.ipv4.tcp_rmem": "4096\t131072\t6291456"}
 PACKAGES = ("iproute2", "python3")
@@ -26,6 +28,7 @@ class FakeNode(System):
         self.addresses = (
             "1: lo    inet 127.0.0.1/8 scope host lo\n2: eth1    inet 10.9.0.10/24 scope global eth1\n"
         )
+        self.path("/sys/module").mkdir(parents=True)
         self.write("/etc/os-release", 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\n')
         for number, name in enumerate(interfaces):
             self.write(f"/sys/class/net/{name}/mtu", "1500\n")
@@ -65,6 +68,22 @@ class FakeNode(System):
             "packages": set(self.packages),
         }
 
+    def load(self, *modules: str) -> None:
+        """Load modules, and those that they need, as modprobe does."""
+        for module in modules:
+            self.write(f"/sys/module/{module}/refcnt", "0\n")
+            for each in MODULE_NEEDS.get(module, ()):
+                self.write(f"/sys/module/{each}/holders/{module}/name", "")
+                self.write(f"/sys/module/{each}/refcnt", "1\n")
+
+    def _rmmod(self, command: list[str], _text: str) -> None:
+        for module in command[1:]:
+            shutil.rmtree(self.path(f"/sys/module/{module}"))
+            for needed in MODULE_NEEDS.get(module, ()):
+                shutil.rmtree(self.path(f"/sys/module/{needed}/holders/{module}"))
+                if not list(self.path(f"/sys/module/{needed}/holders").iterdir()):
+                    self.write(f"/sys/module/{needed}/refcnt", "0\n")
+
     def _ip(self, command: list[str], _text: str) -> str:
         if "address" in command:
             return self.addresses
@@ -86,6 +105,7 @@ class FakeNode(System):
             return json.dumps([{"ifname": name, "netdev": dev} for name, dev in self.rdma_links.items()])
         if command[2] == "add":
             self.rdma_links[command[3]] = command[7]
+            self.write("/sys/module/crc32_generic/refcnt", "0\n")  # the kernel loads it for the device
         else:
             del self.rdma_links[command[3]]
         return ""

@@ -60,6 +60,7 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "kernel": "6.1.0",
         "python": "3.11.2",
         "distribution": "Debian GNU/Linux 12 (bookworm)",
+        "family": "debian",
         "is_supported_system": True,
         "ipv6_gids": [],
         "missing_tools": [],

@@ -74,18 +74,20 @@ def node(tmp_path: Path) -> FakeNode:
 
 
 def act_as_the_roles(node: FakeNode) -> None:
-    """Change what Ansible's own modules change: files and packages."""
+    """Change what Ansible's own modules change: files, modules and packages."""
     node.write("/etc/modules-load.d/rogue.conf", "ib_uverbs\nrdma_rxe\n")
     node.write("/etc/security/limits.d/rogue.conf", "* soft memlock unlimited\n")
     node.write("/opt/rogue/rogue-agent/a.py", "")
     node.packages.add("perftest")
+    node.load("ib_uverbs", "rdma_rxe")
 
 
 def test_everything_is_set_once_and_restored(node: FakeNode) -> None:
     node.write("/etc/security/limits.d/rogue.conf", "root soft memlock 7\n")
     node.path("/opt").mkdir()
+    node.load("dummy")
     before = state(node)
-    assert keep(node, PATHS, True) == ["packages", *PATHS]
+    assert keep(node, PATHS, True) == ["modules and packages", *PATHS]
     changes = set_all(node, WANTED, check=True)
     assert state(node) == before, "check mode changes nothing"
     keep(node, PATHS, False)
@@ -99,7 +101,7 @@ def test_everything_is_set_once_and_restored(node: FakeNode) -> None:
     assert node.rdma_links == {"rxe0": "eth1"}
     assert node.trees["eth1"] == TREE
     restored, packages_left, failures = restore(node, False)
-    assert {*changes, "file /opt/rogue"} <= set(restored)
+    assert {*changes, "module rdma_rxe", "module crc32_generic", "file /opt/rogue"} <= set(restored)
     assert (packages_left, failures) == (["perftest"], [])
     node.packages.discard("perftest")
     assert state(node) == before
@@ -245,6 +247,45 @@ def test_a_limiters_rate_may_change_but_not_the_tree() -> None:
     assert not kind.has_drifted(later, left)
     assert kind.has_drifted(rest, left)
     assert kind.has_drifted(None, left)
+
+
+def test_a_module_that_is_in_use_is_named_and_the_rest_is_restored(node: FakeNode) -> None:
+    keep(node, PATHS, False)
+    act_as_the_roles(node)
+    set_all(node, WANTED)
+    node.write("/sys/module/rdma_rxe/refcnt", "2\n")
+    assert restore(node, False)[2] == ["module rdma_rxe: in use; end the programs that use it"]
+    assert node.read(ECN) == "2"
+    node.write("/sys/module/rdma_rxe/refcnt", "0\n")
+    assert restore(node, False)[2] == []
+    assert not node.path("/sys/module/rdma_rxe").exists()
+    assert not node.path(BEFORE).exists()
+
+
+def test_a_driver_keeps_the_modules_that_it_needs(node: FakeNode) -> None:
+    keep(node, PATHS, False)
+    act_as_the_roles(node)
+    node.write("/sys/module/mlx5_ib/drivers/auxiliary", "")
+    node.write("/sys/module/ib_uverbs/holders/mlx5_ib/name", "")
+    node.write("/sys/module/ib_uverbs/refcnt", "1\n")
+    assert restore(node, False)[2] == []
+    assert node.path("/sys/module/ib_uverbs/refcnt").exists()
+    assert not node.path("/sys/module/rdma_rxe").exists()
+
+
+def test_modules_that_were_loaded_before_and_drivers_of_cards_stay_loaded(node: FakeNode) -> None:
+    node.load("ib_uverbs")
+    keep(node, PATHS, False)
+    act_as_the_roles(node)
+    node.write("/sys/module/mlx5_ib/refcnt", "0\n")
+    node.write("/sys/module/mlx5_ib/drivers/auxiliary", "")
+    node.write("/sys/module/ib_core/holders/mlx5_ib/name", "")
+    restored, _, failures = restore(node, False)
+    assert failures == []
+    modules = {key for key in restored if key.startswith("module ")}
+    assert modules == {"module rdma_rxe", "module udp_tunnel"}
+    assert node.path("/sys/module/mlx5_ib/refcnt").exists()
+    assert node.path("/sys/module/ib_uverbs/refcnt").exists()
 
 
 def test_a_directory_in_which_others_put_files_stays(node: FakeNode) -> None:

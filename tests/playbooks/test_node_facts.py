@@ -167,12 +167,21 @@ def test_the_interface_with_a_mac_is_the_one_of_cloudlabs_map_or_of_a_card(node:
 
 
 @pytest.mark.parametrize(
-    ("release", "is_supported"),
-    [("ID=debian\n", True), ("ID=ubuntu\nID_LIKE=debian\n", True), ('ID="rocky"\n', False), ("", False)],
+    ("release", "family", "is_supported"),
+    [
+        ("ID=debian\n", "debian", True),
+        ("ID=ubuntu\nID_LIKE=debian\n", "debian", True),
+        ('ID="rocky"\nID_LIKE="rhel centos fedora"\nVERSION_ID="10.0"\n', "rhel", True),
+        ('ID="rhel"\nID_LIKE="fedora"\nVERSION_ID="10.1"\n', "rhel", True),
+        ('ID="almalinux"\nID_LIKE="rhel"\nVERSION_ID="9.4"\n', "rhel", False),
+        ("ID=arch\n", "", False),
+        ("", "", False),
+    ],
 )
-def test_supported_systems(node: FakeNode, release: str, is_supported: bool) -> None:
+def test_supported_systems(node: FakeNode, release: str, family: str, is_supported: bool) -> None:
     node.write("/etc/os-release", release)
-    assert examine(node, ASKED)["is_supported_system"] == is_supported
+    facts = examine(node, ASKED)
+    assert (facts["family"], facts["is_supported_system"]) == (family, is_supported)
 
 
 def test_a_card_says_trust_pauses_and_dcqcn(tmp_path: Path) -> None:

@@ -65,6 +65,11 @@ HOSTILE = {
     "h8": {"ofed_version": "2.9", "ofed_url": "ftp://a", "ofed_sha256": "0" * 64},
     "h9": {"dcqcn_parameters": {"../../x": 1}},
     "h10": {"dcqcn_state": "enabled"},
+    "h12": {
+        "system_family": "rhel",
+        "base_package_repository": "baseurl=file:///srv gpgcheck=0 proxy=http://p",
+    },
+    "h13": {"system_family": "rhel", "base_package_proxy": "http://proxy:3142"},
     "h11": {"tcp_congestion_controls": ["dctcp --force"]},
 }
 """Variables of an inventory that would become another option, line, file or program."""
@@ -77,6 +82,7 @@ ONLY_ROLES = """\
       facts:
         kernel: 6.1
         distribution: Debian
+        family: "{{ system_family | default('debian') }}"
         interfaces: {eth1: {card: {pci: "", driver: mlx5_core, model: MT4119, dcqcn: {
           state: unknown, switches: {}, parameters: {}, reason: the inbox driver has no switch}}}}
     here: {packages: []}
@@ -90,7 +96,7 @@ ONLY_ROLES = """\
 
 def test_a_role_refuses_values_that_would_be_another_line_option_or_file(tmp_path: Path) -> None:
     """No task that could change something is reached: the first failure is a role's own sentence."""
-    places = {"base": "01234", "rdma": "67", "ofed": "8", "dcqcn": ("9", "10")}
+    places = {"base": ("0", "1", "2", "3", "4", "12", "13"), "rdma": "67", "ofed": "8", "dcqcn": ("9", "10")}
     role_of = {f"h{number}": role for role, numbers in places.items() for number in numbers}
     hosts = {
         host: {

@@ -41,8 +41,8 @@ def find(directory: Path) -> dict[str, int]:
     """Return the process ids of this directory's running machines, by machine."""
     found = {}
     for entry in _PROCESSES.iterdir():
-        if entry.name.isdigit() and (words := _command_line(entry))[-3:-2] == [_NAMED]:
-            place, _, machine = words[-2].rpartition("/")
+        if entry.name.isdigit() and _is_own(entry):
+            place, _, machine = _name_of(entry).rpartition("/")
             if place == escaped(directory):
                 found[machine] = int(entry.name)
     return found
@@ -52,7 +52,7 @@ def end(directory: Path, machine: str | None = None) -> None:
     """Switch off one machine, or all of the directory; there is nothing to save in their RAM disks."""
     for name, pid in find(directory).items():
         if machine in (None, name):
-            _kill(pid, name)
+            _kill(pid, f"{escaped(directory)}/{name}")
 
 
 def resident_set_bytes(pid: int) -> int:
@@ -62,6 +62,20 @@ def resident_set_bytes(pid: int) -> int:
     except (OSError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _is_own(process: Path) -> bool:
+    """Return True for a process of this user; other users can give theirs any name."""
+    try:
+        return process.stat().st_uid == os.geteuid()
+    except OSError:  # it has ended
+        return False
+
+
+def _name_of(process: Path) -> str:
+    """Return the name with which a machine was started; empty for other processes."""
+    words = _command_line(process)
+    return words[-2] if words[-3:-2] == [_NAMED] else ""
 
 
 def _command_line(process: Path) -> list[str]:
@@ -77,17 +91,19 @@ def _command_line(process: Path) -> list[str]:
     return []
 
 
-def _kill(pid: int, machine: str) -> None:
-    """Kill the process and wait until it is gone."""
+def _kill(pid: int, name: str) -> None:
+    """Kill the process and wait until it is gone, unless the pid now belongs to another process."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
         return
     try:
+        if _name_of(_PROCESSES / str(pid)) != name:
+            return
         signal.pidfd_send_signal(descriptor, signal.SIGKILL)
         ended = select.poll()
         ended.register(descriptor, select.POLLIN)
         if not ended.poll(_END_TIMEOUT_S * 1000):
-            raise VirtualTestbedError(f"process {pid} of machine {machine} did not end; look at it with ps")
+            raise VirtualTestbedError(f"process {pid} of machine {name} did not end; look at it with ps")
     finally:
         os.close(descriptor)

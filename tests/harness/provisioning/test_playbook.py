@@ -90,7 +90,7 @@ def test_tasks_are_counted_shown_and_logged(
 ) -> None:
     done = run_playbook(order(tmp_path, GOOD, monkeypatch), console)
     assert (done.tasks_done, done.failures, done.changes) == (2, [], {"here": ["Change it"]})
-    assert shown(console).splitlines() == ["trying: [1] Say it", "trying: [2] Change it"]
+    assert shown(console).splitlines() == ["trying: [1/2] Say it", "trying: [2/2] Change it"]
     assert "hello" in (tmp_path / "logs" / "log").read_text()
     assert list((tmp_path / "scratch").iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""Tests:"""
+"""Tests: find and end the processes of machines."""
 
 import os
 import subprocess
@@ -67,3 +67,24 @@ def test_memory_is_that_of_a_living_process(directory: Path) -> None:
     assert processes.resident_set_bytes(pid) > 100_000
     processes.end(directory)
     assert processes.resident_set_bytes(pid) == 0
+
+
+def test_a_process_that_got_the_pid_of_a_machine_is_not_killed(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine ended after it was found, and the kernel gave its pid to another process."""
+    with subprocess.Popen(MACHINE) as other:
+        monkeypatch.setattr(processes, "find", lambda _: {"h0": other.pid})
+        processes.end(directory)
+        assert other.poll() is None
+        other.kill()
+        monkeypatch.undo()
+
+
+def test_a_process_of_another_user_is_no_machine(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    processes.start(directory, "h0", MACHINE)
+    another = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: another)
+    assert processes.find(directory) == {}
+    monkeypatch.undo()
+    assert set(processes.find(directory)) == {"h0"}

@@ -28,6 +28,7 @@ CONSOLE = Console(file=io.StringIO())
 HUNDRED_MBPS = PortSettings(rate_bps=100_000_000, queue_bytes=1_500_000)
 # Everything that a role may touch, as text.
 STATE = """\
+lsmod | cut -d' ' -f1 | sort
 sysctl net.ipv4 net.core 2>/dev/null | grep -v conntrack
 ip -o link | sed 's/ qlen .*//; s/^[0-9]*: //'
 for interface in $(ls /sys/class/net | grep -v lo); do

@@ -10,13 +10,17 @@ import shutil
 from typing import Any
 
 from .settings import KINDS
-from .system import StateError, System
+from .system import CommandError, StateError, System
 
 BEFORE = "/var/lib/rogue/before.json"
 """Values before provisioning. A value is added before the first change of it, and never replaced."""
 LEFT = "/run/rogue/provisioned.json"
 """The wanted and the observed value of each setting, as provisioning left them since the last boot."""
-_PACKAGES = ["dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Package}\n"]
+_PACKAGES = (
+    ["dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Package}\n"],
+    ["rpm", "--query", "--all", "--queryformat", "ii %{NAME}\n"],
+)
+"""Programs that list packages; a node has one of them."""
 Document = dict[str, Any]
 Changes = dict[str, tuple[Any, Any]]
 """By kind and key of a setting, its value before and after."""
@@ -45,13 +49,13 @@ def save(system: System, path: str, document: Document) -> None:
 
 
 def keep(system: System, paths: list[str], check: bool) -> list[str]:
-    """Store installed packages and these files unless stored before; return what is new."""
+    """Store loaded modules, installed packages and these files unless stored before; return what is new."""
     before = load(system, BEFORE)
     files = before.setdefault("files", {})
     added = [path for path in paths if path not in files]
     if "packages" not in before:
-        before |= {"packages": packages(system), "boot": _boot(system)}
-        added.insert(0, "packages")
+        before |= {"modules": _loaded(system), "packages": packages(system), "boot": _boot(system)}
+        added.insert(0, "modules and packages")
     files |= {path: _file(system, path) for path in paths if path not in files}
     if added and not check:
         save(system, BEFORE, before)
@@ -77,7 +81,7 @@ def establish(system: System, wanted: dict[str, dict[str, Any]], check: bool) ->
         last = left.setdefault(name, {}).get(key)
         is_met = kind.is_met(observed, value, last)
         if not is_met and not check:
-            kind.set(system, key, value)
+            _set(system, before, name, key, value)
         after = observed if is_met or check else kind.observe(system, key)
         if not is_met and (check or after != observed or name == "card_priorities"):
             changes[f"{name} {key}"] = (observed, value)
@@ -88,9 +92,9 @@ def establish(system: System, wanted: dict[str, dict[str, Any]], check: bool) ->
 
 
 def restore(system: System, check: bool) -> tuple[Changes, list[str], list[str]]:
-    """Restore settings and files; return changes, new packages, which stay, and failures.
+    """Restore settings, modules and files; return changes, new packages, which stay, and failures.
 
-    Loaded modules stay until the next boot. After failures, call it again.
+    After failures, call it again.
     """
     before = load(system, BEFORE)
     changes: Changes = {}
@@ -111,6 +115,7 @@ def restore(system: System, check: bool) -> tuple[Changes, list[str], list[str]]
                 continue
             if observed != value and (observed is not None or name != "kernel_files"):
                 changes[f"{name} {key}"] = (observed, value)
+    _unload_modules(system, before, changes, failures, check)
     _restore_files(system, before, changes, failures, check)
     installed = packages(system)
     packages_left = sorted(set(installed) - set(before.get("packages", installed)))
@@ -138,8 +143,66 @@ def drift(system: System) -> list[str]:
 
 def packages(system: System) -> list[str]:
     """Return the installed packages."""
-    lines = (line.split() for line in system.run(_PACKAGES).splitlines())
-    return sorted({words[-1] for words in lines if words[0][1:2] == "i"})
+    for command in _PACKAGES:
+        with contextlib.suppress(CommandError):
+            lines = (line.split() for line in system.run(command).splitlines())
+            if found := sorted({words[-1] for words in lines if words[0][1:2] == "i"}):
+                return found
+    raise StateError(
+        "installed packages: neither dpkg-query nor rpm lists any; repair the one that this system has"
+    )
+
+
+def _loaded(system: System) -> list[str]:
+    """Return the loaded modules that can be unloaded."""
+    return sorted(path.parent.name for path in system.path("/sys/module").glob("*/refcnt"))
+
+
+def _set(system: System, before: Document, name: str, key: str, value: object) -> None:
+    """Set a value, and store the modules that the kernel loads for it."""
+    loaded = set(_loaded(system))
+    try:
+        KINDS[name].set(system, key, value)
+    finally:
+        if more := set(_loaded(system)) - loaded:
+            before["loaded_by_settings"] = sorted(more.union(before.get("loaded_by_settings", [])))
+            save(system, BEFORE, before)
+
+
+def _unload_modules(
+    system: System, before: Document, changes: Changes, failures: list[str], check: bool
+) -> None:
+    """Unload the modules of roles, and those that came with them, unless they were loaded before.
+
+    A module came with them if one of them needs it or it needs one of them. Others may belong to other
+    software. Drivers of devices, and modules that they need, stay loaded, because a card may have the network
+    that Ansible uses.
+    """
+    named = set(system.read("/etc/modules-load.d/rogue.conf").replace("-", "_").split())
+    family: set[str] = set()
+    more = {*named, *before.get("loaded_by_settings", [])}
+    while more - family:
+        family |= more
+        needed = {each for each in _loaded(system) if _users(system, each) & family}
+        more = needed.union(*(_users(system, each) for each in family))
+    new = family & set(_loaded(system)) - set(before.get("modules", family))
+    left = sorted(each for each in new if not system.path(f"/sys/module/{each}/drivers").exists())
+    changes.update({f"module {each}": ("loaded", "not loaded") for each in left})
+    if check:
+        return
+    while unused := [each for each in left if system.read(f"/sys/module/{each}/refcnt") == "0"]:
+        with contextlib.suppress(CommandError):
+            system.run(["rmmod", *unused])
+        still = [each for each in left if each in _loaded(system)]
+        if still == left:
+            break
+        left = still
+    ours = (each for each in left if each in named and _users(system, each) <= {*left})
+    failures += [f"module {each}: in use; end the programs that use it" for each in ours]
+
+
+def _users(system: System, module: str) -> set[str]:
+    return {path.name for path in system.path(f"/sys/module/{module}/holders").glob("*")}
 
 
 def _boot(system: System) -> str:
@@ -170,8 +233,8 @@ def _restore_files(
     """Write files back and remove those that were not there; of directories only ours with their content."""
     for path, value in sorted(before.get("files", {}).items(), reverse=True):
         file, observed = system.path(path), _file(system, path)
-        if observed == value:
-            continue
+        if observed == value or (failures and path.startswith("/etc/modules-load.d")):
+            continue  # the next call needs the names of modules that are in use now
         is_ours = "rogue" in path
         if observed == "directory" and not is_ours and not path.startswith("/sys/") and list(file.iterdir()):
             continue

@@ -40,6 +40,8 @@ IFMAP = "/var/emulab/boot/ifmap"
 SPOOL = "/var/lib/rogue/spool"
 SMALL_BYTES = 576
 """Every network passes such a packet in one piece. Source: RFC 791."""
+OLDEST_RHEL = 10
+"""RHEL 9 has Python 3.9, and the agent needs 3.10."""
 _OURS = ("rogue-agent.pyz", "/opt/rogue/dool")
 _PING_HEADERS_BYTES = {4: 28, 6: 48}
 """IP and ICMP, by the version of IP."""
@@ -110,14 +112,19 @@ def examine(system: System, asked: dict[str, Any]) -> Facts:
 
 
 def _system_facts(system: System) -> Facts:
-    """Return kernel, Python and distribution. Source: os-release(5)."""
+    """Return kernel, Python and distribution; `family` is debian, rhel or empty. Source: os-release(5)."""
     lines = re.findall(r"^(\w+)=(.*)$", system.read("/etc/os-release"), re.MULTILINE)
     fields = {key: value.strip("\"'") for key, value in lines}
+    words = f"{fields.get('ID')} {fields.get('ID_LIKE')}".split()
+    family = next((each for each in ("debian", "rhel") if each in words), "")
+    major = fields.get("VERSION_ID", "").partition(".")[0]
+    is_known_rhel = family == "rhel" and major.isdigit() and int(major) >= OLDEST_RHEL
     return {
         "kernel": platform.release(),
         "python": platform.python_version(),
         "distribution": fields.get("PRETTY_NAME") or "an unknown system",
-        "is_supported_system": "debian" in f"{fields.get('ID')} {fields.get('ID_LIKE')}".split(),
+        "family": family,
+        "is_supported_system": family == "debian" or is_known_rhel,
     }
 
 
