@@ -80,10 +80,11 @@ test-sanitize: setup $(VENV)/.develop ## run the simulator's tests on an engine 
 check: lint ## lint, and the fastest tests: tidiness, workloads, the core of the agent
 	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m "not long and not virtual" $(FAST_TESTS)
 
-lint: setup $(VENV)/.develop ## format, lint, types, import contracts
+lint: setup $(VENV)/.develop ## format, lint, types, import contracts; advice on prose
 	@$(BIN)/ruff format --check $(CODE)
 	@$(BIN)/clang-format --dry-run --Werror $(COMPILED)
 	@$(BIN)/ruff check $(CODE)
+	@$(BIN)/python scripts/prose_check.py
 	@$(BIN)/mypy & \
 	{ $(BIN)/lint-imports --no-cache && (cd playbooks && PATH="$(CURDIR)/$(BIN):$$PATH" ansible-lint -q) && \
 	$(BIN)/vermin -q --target=3.10- --violations --no-tips rogue_agent src/rogue/__init__.py playbooks/collections; }; \

@@ -15,7 +15,7 @@ The controller needs a key that the hosts accept: there, `geni-get key > ~/.ssh/
 controller to ~/.ssh/authorized_keys.
 """  # noqa: A005  (CloudLab chose the name)
 
-# CloudLab looks for `defineParameter` in the text of this file, so the whole profile stands here.
+# CloudLab looks for `defineParameter` in the text of this file, so the whole profile is in this file.
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONTROLLER_PACKAGES = (
 
 
 def parameters(context: portal.Context) -> object:
-    """What a person is asked when the experiment is made."""
+    """Define the parameters that CloudLab shows when an experiment is created."""
     context.defineParameter("hosts", "Number of hosts", portal.ParameterType.INTEGER, 4)
     context.defineParameter(
         "hardware",

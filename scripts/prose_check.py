@@ -15,7 +15,7 @@ SIGNALS = (
         r"\b(is|are|was|were|be|been) told\b",
         "say who reports what to whom: 'is notified', 'receives', 'gets'",
     ),
-    (r"\bstands?\b(?! (for|alone|still|out|by)\b)", "'is'"),
+    (r"\bstands\b(?! (for|alone|still|out|by)\b)", "'is'"),
     (r"\bstood\b", "'was'"),
     (r"\b[Ww]hoever\b", "name the actor"),
     (r"\b([Nn]obody|[Ss]omebody)\b", "name the actor, or use 'no one' only as an object"),
@@ -28,11 +28,10 @@ SIGNALS = (
     (r"\blest\b", "'so that … not'"),
     (r"\b(goes|go|went|going) on\b", "'continues'"),
     (r"(?<=[.:] )Less\b", "start with the subject"),
-    (r"(?<![\w.,/])\.\d+\b(?!\.)", "a leading zero: '0.4'"),
+    (r"(?:(?<=\s)|(?<=\())\.\d+\b", "a leading zero: '0.4'"),
     (r"\bhas to (be|do) with\b", "say the relation"),
-    (r"\b(in|on) force\b", "'active'"),
+    (r"\bin force\b", "'active'"),
     (r"\bcomes? of\b", "'results from'"),
-    (r"\bmeant\b", "'intended', or say what it is"),
 )
 QUESTION = re.compile(r"(What|Who|Whose|Where|When|How|Why|Whether|Which)\b(?![^?]*\?)")
 SUFFIXES = {".py", ".md", ".h", ".cpp", ".yaml", ".yml", ".j2"}

@@ -74,7 +74,7 @@ class Cell:
 
     @cached_property
     def probe(self) -> PlannedFlow | None:
-        """Return the experiment's probe, from a host of its own in the first group's traffic class."""
+        """Return the experiment's probe, from a separate host in the first group's traffic class."""
         probe = self.experiment.probe
         if probe is None:
             return None

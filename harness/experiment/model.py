@@ -46,7 +46,7 @@ class Experiment(Specification):
     traffic: Annotated[list[TrafficGroup], Field(min_length=1, max_length=64)] | None = None
     """The traffic in general: named groups."""
     probe: Annotated[Probe, ByKind(PROBES)] | None = None
-    """Latency probe from a host of its own."""
+    """Latency probe from a separate host."""
     transports: Annotated[list[TransportChoice], Field(min_length=1, max_length=100)]
     """What moves the bytes; each is measured on its own."""
     factors: dict[str, Annotated[list[Parameter], Field(min_length=1)]] = Field(default_factory=dict)
@@ -64,7 +64,7 @@ class Experiment(Specification):
     measure: Annotated[list[MeasureChoice], Field(min_length=1)] | None = None
     """What to record; by default everything that the testbed can."""
     agree_within: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
-    """How far apart the means of two testbeds may be, by measure: a part of the larger one, e.g. .05."""
+    """Allowed difference between the means of two testbeds, by measure, as a fraction of the larger one."""
     plugins: Annotated[list[str], Field(max_length=64)] = Field(default_factory=list)
     """Files of Python code that add controls, workloads and more, named from the place of this file."""
     time_limit_ns: Time | None = None

@@ -123,7 +123,7 @@ class Weakness:
 
 
 def read_weakness(file: Path, loaded: LoadedExperiment, testbed: Testbed, transport: str | None) -> Weakness:
-    """Read a finding, with another transport in the place of its own unless that is None."""
+    """Read a finding, with another transport instead of its own unless that is None."""
     aim, experiment = read_criterion(file), loaded.experiment
     seeds = range(experiment.seed, experiment.seed + experiment.repetitions)
     candidates: Candidates | None = None
