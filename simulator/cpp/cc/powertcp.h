@@ -105,7 +105,6 @@ class PowerTcp final : public rogue::NicControl {
 
 ROGUE_NIC_CONTROL(PowerTcp, "powertcp", "PowerTCP: a window by the power that each port on the way reports",
                   {"gamma", 0.9, 1e-9, 1, "weight of the last measurement"},
-                  {"base_rtt_ns", 0, 0, 1e9,
-                   "round trip of the longest path without queues; 0: of its path"},
+                  {"base_rtt_ns", 0, 0, 1e9, "round trip of the longest path without queues; 0: of its path"},
                   {"additive_increase_bps", 0, 0, 1e13, "0: 150 Mb/s for each 25 Gb/s of the line rate"},
                   {"rate_min_bps", 100e6, 1, 1e13, "the window stays above this times the base round trip"});

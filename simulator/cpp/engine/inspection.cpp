@@ -73,8 +73,7 @@ void Audit::check_accounts() const {
       SIM_CHECK(account.shared[priority] >= 0 && account.headroom[priority] <= account.headroom_size, now_,
                 world_.port_name(link), "the account of an ingress is out of bounds");
       SIM_CHECK(account.headroom[priority] == 0 || has_priority(account.pausing, priority), now_,
-                world_.port_name(link),
-                "an ingress uses its headroom, but the other end is not paused");
+                world_.port_name(link), "an ingress uses its headroom, but the other end is not paused");
     }
   }
   for (std::size_t i = 0; i < world_.switches.size(); ++i) {
