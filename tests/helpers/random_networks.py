@@ -135,9 +135,9 @@ class RandomNetwork:
     flows: tuple[Flow, ...]
     cuts: tuple[Cut, ...]
     misroutings: tuple[Misrouting, ...]
-    pause_faults: tuple[PauseFault, ...]
     ttl_hops: int
     seed: int
+    pause_faults: tuple[PauseFault, ...] = ()
 
     def build(self, simulation_type: type[Simulation]) -> Simulation:
         simulation = simulation_type(seed=self.seed, ttl_hops=self.ttl_hops)
@@ -350,8 +350,7 @@ def _flow_between(order: list[int], flow: Flow) -> Flow:
     if flow.service == "rc":
         return flow
     reply = None if flow.reply is None else _unreliable(flow.reply)
-    is_possible = flow.control is None or not flow.control.wants_acknowledgements
-    control = flow.control if is_possible else None
+    control = flow.control if flow.control and not flow.control.wants_acknowledgements else None
     return replace(flow, verbs=tuple(map(_unreliable, flow.verbs)), reply=reply, control=control)
 
 
@@ -395,7 +394,6 @@ def networks(
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),
         cuts=tuple(draw(st.just([]) | st.lists(cuts(len(hosts)), max_size=3))),
-        pause_faults=(),
         misroutings=tuple(draw(st.just([]) | st.just([]) | misroutings(switches, len(hosts)))),
         ttl_hops=draw(st.sampled_from((2, 5, 8))),
         seed=draw(st.integers(0, 2**64 - 1)),
