@@ -244,8 +244,9 @@ class SshTestbed(Testbed):
 
     def unsupported(self, cell: Cell) -> str | None:
         """Return why the cell cannot run on these nodes."""
+        named = self.inventory
         try:
-            inventory = inventory_as_requested(cell, self.inventory)
+            inventory = inventory_as_requested(cell, named)
         except UsageError as error:
             return str(error)
         reason = support.unsupported(cell, inventory, self.capabilities)

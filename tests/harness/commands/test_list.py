@@ -45,7 +45,7 @@ def test_faults_are_listed_with_their_parameters() -> None:
     assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == list(FAULTS)
     begin = lines.index(next(line for line in lines if line.startswith("slow_receiver: ")))
     rows = [line.split()[:3] for line in lines[begin + 1 :][:7]]
-    assert ["rate", "required", "What"] in rows
+    assert ["rate", "required", "Rate"] in rows
     assert ["buffer", "default", "256KB"] in rows
 
 

@@ -136,7 +136,7 @@ def test_a_switch_that_follows_experiments(
         assert command.check(*dctcp) is ExitCode.OK
         assert capsys.readouterr().out.splitlines() == [
             "the experiment asks for packets of 1500 bytes, and as read back tor takes 1499 bytes at "
-            "Ethernet1, and it may",
+            "Ethernet1, which is allowed",
             "of tor there is no comparison of buffer, delays, alpha of the buffer",
             "tor (eos) is as requested: priority 3: marks beyond 98670 bytes",
         ]

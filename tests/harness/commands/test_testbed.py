@@ -56,7 +56,7 @@ def test_an_experiments_topology_becomes_a_network(tmp_path: Path) -> None:
     [
         ("", "triangle", None, "--topology: got 'triangle', expected one of star, "),
         ("", "links", None, "--topology: got links, expected one that needs no file"),
-        ("", "ring", None, "got a loop through the cable s4-s0, expected one way between any two nodes"),
+        ("", "ring", None, "got a loop through the cable s4-s0, expected one path between any two nodes"),
         ("", "dumbbell", 5, r"--hosts: got 5, .* a dumbbell can have \(it would have 6\)"),
         ("", "parking_lot", 4, "--hosts: got 4, .*it would have 6"),
         ("", "star", 1, "--hosts: got 1, .*greater than or equal to 2"),
