@@ -202,9 +202,7 @@ def unsupported_switch_control(cell: Cell) -> str | None:
             return f"{stated[0]} is about the marking that {judge} replaces: leave it out"
         reason = None if chooser is None else _one_way(group.transport)
         if reason is not None:
-            return (
-                f"{chooser} chooses ways packet by packet, and {group.transport} needs one way, for {reason}"
-            )
+            return f"{chooser} chooses a path for each packet, and {group.transport} needs one: {reason}"
     return None
 
 

@@ -84,9 +84,9 @@ def test_groups_may_have_priorities_where_packets_are_judged(tmp_path: Path) -> 
         (
             "[drill]",
             "roce-uc",
-            "drill chooses ways packet by packet, and roce-uc needs one way, for UC gives up",
+            "drill chooses a path for each packet, and roce-uc needs one: UC gives up",
         ),
-        ("[drill]", "roce+hpcc", "roce+hpcc needs one way, for it compares what the same ports wrote"),
+        ("[drill]", "roce+hpcc", "roce+hpcc needs one: it compares the telemetry of the same ports"),
         ("[drill]", "rogue", None),
         ("[drill]", "dctcp", None),
         ("[step]", "roce-uc", None),
