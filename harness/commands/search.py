@@ -112,7 +112,11 @@ def _show(proposal: Proposal, search: Search) -> None:
     line = proposal_line(proposal, search.objective)
     typer.echo(printable(line), err=True)
     text = "\n".join(map(printable, [*outcome_lines(search), line]))
-    (search.objective.run.directory / SO_FAR).write_text(text, encoding="utf-8")
+    file = search.objective.run.directory / SO_FAR
+    partial = file.with_name(f"{SO_FAR}.partial")
+    partial.unlink(missing_ok=True)  # or a link in a run of another user would lead out of it
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(file)
 
 
 def _finish(search: Search) -> None:
