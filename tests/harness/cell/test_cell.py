@@ -169,7 +169,7 @@ transports: [roce]
     assert cell_facts(cell_of(tmp_path, text=two))["bus_bytes"] is None
 
 
-def test_traffic_that_time_cuts_is_other_differences(tmp_path: Path) -> None:
+def test_traffic_that_repeats_until_a_time_is_marked(tmp_path: Path) -> None:
     assert cell_facts(cell_of(tmp_path, "workload.repeat_for=10ms"))["repeats"] is True
     assert cell_facts(cell_of(tmp_path))["repeats"] is False
     assert cell_facts(cell_of(tmp_path, POISSON))["repeats"] is False

@@ -173,7 +173,7 @@ def test_outages_of_one_link_that_adjoin_or_overlap_are_one(tmp_path: Path) -> N
     assert outages(tmp_path, second, other, first, within) == [("s0-s8", 100, 300), ("s0-s9", 5, 6)]
 
 
-def test_outages_that_are_other_differences_stay_apart(tmp_path: Path) -> None:
+def test_outages_that_differ_stay_apart(tmp_path: Path) -> None:
     """By a gap, by when switches know of them, or by their direction."""
     first, second = "at: 100us, duration: 100us", "at: 200us, duration: 100us"
     apart = [("s0-s8", 100, 200), ("s0-s8", 200, 300)]

@@ -257,4 +257,6 @@ def test_one_cell_can_be_named(tmp_path: Path) -> None:
 
 def test_only_what_nodes_carry_counts(tmp_path: Path) -> None:
     assert told(tmp_path, "transports=[irn, dctcp]") == "priority 3: marks beyond 98670 bytes"
-    assert ": got irn, expected a transport that nodes can run; " in told(tmp_path, "transports=[irn]")
+    refusal = told(tmp_path, "transports=[irn]")
+    assert ": got irn, expected a transport that nodes can run; " in refusal
+    assert refusal.endswith("; `rogue list transports` names the testbeds of each.")

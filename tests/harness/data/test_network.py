@@ -70,7 +70,7 @@ def test_a_wrong_link_is_named_with_line_and_key(line: str) -> None:
     assert told(f"{GOOD}{line}\n").startswith(BAD[line])
 
 
-def test_links_on_one_line_are_other_differences() -> None:
+def test_a_mistake_names_the_link_if_a_line_has_several() -> None:
     links = "{link: h0-s0, rate: 1Gbps}, {link: h1-s0, rate: 1Gbps}"
     host = told(f"links: [{links}, {{link: h0-s1, rate: 1Gbps}}]")
     assert host.startswith("h0 a second time in line 1, key link of net.yaml, expected one link of a host")

@@ -96,7 +96,7 @@ def test_a_half_registered_plugin_is_taken_back_whole() -> None:
     assert "twice" not in CONGESTION_CONTROLS
 
 
-def test_two_plugins_with_one_name_are_other_differences() -> None:
+def test_a_second_plugin_with_the_same_name_is_refused() -> None:
     load_plugins([plugin(FIXED_TWICE, "one.py")])
     with pytest.raises(ConfigError, match=r"two\.py:5: got a second control twice"):
         load_plugins([plugin("# another\n" + FIXED_TWICE, "two.py")])
