@@ -33,7 +33,7 @@ from rogue.harness.results.run_directory import DEFAULT_OUT, locked, write_whole
 from rogue.harness.run import Workers, begin_run, loaded_again, reopen_run
 from rogue.harness.search.candidates import named_for
 from rogue.harness.search.sensitivity import AnalysisPlan
-from rogue.harness.search.space import Request, read_file
+from rogue.harness.search.space import DOCS, Request, read_file
 from rogue.harness.search.study import SearchPlan
 from rogue.harness.search.summary import plan_lines
 from rogue.harness.terminal import call_again
@@ -86,9 +86,7 @@ class GrowingOptions:
             option = "--space" if self.command == "search" else "--vary"
             missing = option if self.experiment else "experiment"
             expected = f"an experiment and {option} FILE, or --resume RUN"
-            raise UsageError(
-                f"{self.command}: got no {missing}, expected {expected}; see docs/how-to/find-weaknesses.md."
-            )
+            raise UsageError(f"{self.command}: got no {missing}, expected {expected}; see {DOCS}.")
 
     def find_testbed(self, name: str) -> Testbed:
         """Return the testbed, in a state to measure unless nothing is run."""

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
-from rogue.harness.errors import ConfigError
+from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.document import Document, parse_path, read_document
 from rogue.harness.experiment.load import FACTOR_ROOTS, find_problems
 from rogue.harness.experiment.model import REPETITIONS_MAX, SEED_MAX
@@ -144,15 +144,9 @@ def read_file(file: str, kind: str) -> Document:
     try:
         return read_document(file)
     except ConfigError as error:
-        raise ConfigError(
-            [
-                replace(
-                    each,
-                    expected=each.expected.replace("experiment", kind),
-                    advice="docs/how-to/find-weaknesses.md shows one"
-                    if "experiment" in each.advice
-                    else each.advice,
-                )
-                for each in error.problems
-            ]
-        ) from error
+        raise ConfigError([_named(each, kind) for each in error.problems]) from error
+
+
+def _named(problem: Problem, kind: str) -> Problem:
+    advice = f"{DOCS} shows one" if "experiment" in problem.advice else problem.advice
+    return replace(problem, expected=problem.expected.replace("experiment", kind), advice=advice)
