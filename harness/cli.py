@@ -155,9 +155,8 @@ def rogue(
     """
 
 
-for _panel, _commands in PANELS.items():
-    for _name, (_, _help) in _commands.items():
-        app.command(_name, help=_help, rich_help_panel=_panel)(lambda: None)
+for _name, (_, _help) in COMMANDS.items():
+    app.command(_name, help=_help)(lambda: None)
 
 
 def main() -> None:
