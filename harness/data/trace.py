@@ -1,5 +1,6 @@
 """Read traces: CSV or Parquet with start, source, destination, size and perhaps a group of each transfer."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -11,14 +12,12 @@ from pydantic_core import PydanticCustomError
 from rogue.harness.data.source import DataSource
 from rogue.workloads.printable import did_you_mean, first_line, printable, shortened
 from rogue.workloads.specification import mistake
+from rogue.workloads.traffic.trace import TraceRows
+from rogue.workloads.units import TIME
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import parquet
-import re
-
-from rogue.workloads.traffic.trace import TraceRows
-from rogue.workloads.units import TIME
 
 PARQUET: Final = b"PAR1"
 ROWS_MAX: Final = 10_000_000
