@@ -51,9 +51,10 @@ def claims(
 
     The board has the best evidence for each claim: real hardware, then the experiment that was written for
     the claim, then the number of seeds, then a commit without changes, then the newest run; the verdict plays
-    no part. The headline counts only claims that are published, unfitted, not vacuous and more than an order
-    of magnitude; the others have badges. Each verdict names its seeds, its commit and its day. The
-    claims.json of an earlier board keeps the evidence of runs that are not on this computer.
+    no part. The headline counts only claims that are published, unfitted and not vacuous alone, and whose
+    tolerance leaves more than the order of magnitude; the others have badges. Each verdict names its seeds,
+    its commit and its day. The claims.json of an earlier board keeps the evidence of runs that are not on
+    this computer.
 
     \b
       rogue claims

@@ -70,7 +70,7 @@ def check_plugin(
 ) -> ExitCode:
     """Test a plug-in with the contract of its kind.
 
-    Exit code 1 if something is.
+    Prints each fault; the exit code is 1 if there is one.
 
     \b
       rogue check-plugin halve.py

@@ -159,7 +159,7 @@ def _signals_kept_from_children() -> Iterator[None]:
     """Block Ctrl-C and termination signals in processes that start meanwhile.
 
     Children inherit the mask. Python's resource tracker, which starts with the first child, changes the mask
-    back, so that it is started before.
+    back, so it is started before.
     """
     with safe_path():
         resource_tracker.ensure_running()

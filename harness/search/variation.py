@@ -33,7 +33,7 @@ class Question:
     beside: Mapping[str, ParameterValue] = field(default_factory=dict)
     """Parameters, in base units, of the point by whose number that of each point is divided."""
     published: float | None = None
-    """The number that a claim is compared with, or the begin of its side."""
+    """The number that a claim is compared with, or the start of its side."""
 
     @property
     def target(self) -> Target:
@@ -114,7 +114,7 @@ def question_of_claim(identifier: str) -> Question:
 
 
 def _published(claim: Claim) -> float:
-    """Return the published number, or the begin of the side of a claim, which is 1 for a ratio."""
+    """Return the published number, or the start of a claim's side, which is 1 for a ratio."""
     if claim.judged_by is not JudgedBy.SIDE and claim.published is not None:
         return claim.published
     return 1.0 if claim.direction is None or claim.direction.value is None else claim.direction.value

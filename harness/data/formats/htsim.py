@@ -181,7 +181,7 @@ class _Tree:
     def delay_ns(self, tier: int) -> int:
         """Return the delay of the links below a tier, with half of the latency of the switches at their ends.
 
-        A packet comes to a switch over one link and leaves over another, so a way takes as long as in htsim.
+        A packet comes to a switch over one link and leaves over another, so a path takes as long as in htsim.
         """
         ends = [self.tiers[tier].get("switch_latency_ns", 0)]
         if tier:
