@@ -1,6 +1,6 @@
-"""Cost of the same cases in uet-htsim and here: `beside_uet_htsim.py CHECKOUT [--repeat 5] [--case NAME
-...]`.
+"""Cost of the same cases in uet-htsim and here.
 
+Usage: `beside_uet_htsim.py CHECKOUT [--repeat 5] [--case NAME ...]`.
 `scripts/uet_htsim_build.sh CHECKOUT` builds uet-htsim first. Both simulators run the same traffic in turns,
 each run in a new process. Processor time and largest resident size are those of the whole process: ours
 includes starting Python and reading the experiment. `run_s` is our time without starting, reading, planning

@@ -48,7 +48,7 @@ def transfer_immediate(transfer_id: int) -> int:
 def rate_immediate(rate_bps: int) -> int:
     """Encode a READ rate, rounded up to kbit/s, and beyond 134 Gb/s to Mbit/s.
 
-    Test: test_immediates.py::test_rate_worked_example.
+    Test: test_framing.py::test_rate_worked_example.
     """
     value = -(-rate_bps // _KBPS)
     if value > _RATE_MAX:
@@ -74,7 +74,7 @@ class BatchAcknowledgement(NamedTuple):
 def batch_immediate(number: int, processing_ns: int = 0) -> int:
     """Encode a batch's number; in an acknowledgement also the time from its arrival until we posted this.
 
-    Test: test_immediates.py::test_batch_worked_example.
+    Test: test_framing.py::test_batch_worked_example.
     """
     time = min(max(0, processing_ns) // _TIME_UNIT_NS, _TIME_MAX)
     return BATCH_TAG << _TAG_SHIFT | time << 10 | number % BATCH_NUMBERS

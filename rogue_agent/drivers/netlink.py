@@ -15,7 +15,8 @@ from rogue.agent.core.errors import LimiterError
 
 CLASSES = 8
 _TIMEOUT_S = 5
-_CHUNK_BYTES = 1 << 18
+_REPLY_BYTES = 1 << 14
+_DUMP_BYTES = 1 << 18
 _HEADER = struct.Struct("=IHHII")
 _ATTRIBUTE = struct.Struct("=HH")
 _NESTED = 1 << 15
@@ -122,7 +123,7 @@ class DcbNetlink:
         try:
             self._channel.send(header + body)
             while True:
-                reply = self._channel.recv(_CHUNK_BYTES)
+                reply = self._channel.recv(_REPLY_BYTES)
                 _, reply_kind, _, sequence, _ = _HEADER.unpack_from(reply)
                 if sequence == self._sequence:
                     break
@@ -160,7 +161,7 @@ class QueueReader:
         self._names = {socket.if_nametoindex(interface): name for name, interface in interfaces.items()}
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
         self._socket.bind((0, 0))
-        self._chunk = memoryview(bytearray(_CHUNK_BYTES))
+        self._chunk = memoryview(bytearray(_DUMP_BYTES))
 
     def read(self) -> dict[str, QueueReading]:
         """Read every interface."""

@@ -19,6 +19,9 @@ from rogue.agent.node.fields import MessageError
 from rogue.agent.node.messages import Prepare, Prepared
 from rogue.agent.node.role import End, NodeContext, Report, random_bits
 
+_CANDIDATES_MAX = 64
+"""Connections without a token that stay open: each one holds a descriptor of this process."""
+
 
 class TcpEnd(End):
     """Memory in an anonymous file, and the connection once it exists."""
@@ -173,7 +176,8 @@ class TcpReceiverEnd(TcpEnd):
     """Listens, and receives from its peer alone.
 
     A connection from the peer's address is a candidate until its first bytes have arrived. They must be the
-    token, because other users of the peer's computer have the same address.
+    token, because other users of the peer's computer have the same address. The peer sends it at once;
+    therefore a candidate beyond the maximum closes the one that has been silent for longest.
     """
 
     is_requester = False
@@ -207,6 +211,8 @@ class TcpReceiverEnd(TcpEnd):
         if address != self._peer_address or self._connection is not None:
             connection.close()
             return
+        if len(self._candidates) == _CANDIDATES_MAX:
+            self._close_candidate(next(iter(self._candidates)))
         connection.setblocking(False)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, HEADER_BYTES)
         self._candidates[connection.fileno()] = connection
@@ -230,10 +236,12 @@ class TcpReceiverEnd(TcpEnd):
         self._on_readable(now)
 
     def _close_candidates(self) -> None:
-        for descriptor, candidate in self._candidates.items():
-            self._node.poller.leave(descriptor)
-            candidate.close()
-        self._candidates.clear()
+        for descriptor in list(self._candidates):
+            self._close_candidate(descriptor)
+
+    def _close_candidate(self, descriptor: int) -> None:
+        self._node.poller.leave(descriptor)
+        self._candidates.pop(descriptor).close()
 
     def _on_readable(self, now: HostNs) -> None:
         assert self._receiver is not None and self._connection is not None, "watched once it is there"

@@ -268,7 +268,7 @@ def test_an_event_of_another_queue_pair_is_refused() -> None:
 
 
 @pytest.mark.parametrize("wrong", [Transfer(1, 6), Transfer(2, -1)])
-def test_transfers_that_cannot_be_other_differences_or_done_are_our_mistake(wrong: Transfer) -> None:
+def test_transfers_that_cannot_be_told_apart_or_done_are_our_mistake(wrong: Transfer) -> None:
     connection = connection_of()
     connection.submit(Transfer(1, 5))
     with pytest.raises(AssertionError, match="transfer"):

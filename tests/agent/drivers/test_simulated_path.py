@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable
 
 import pytest
+from helpers.networks import counter
 
 from rogue.agent.core.application import Schedule, TransferRecord
 from rogue.agent.core.clocks import HostNs
@@ -94,6 +95,7 @@ def test_uc_reports_what_was_sent_and_estimates_without_the_librarys_time() -> N
     flow = flow_over(simulation, Schedule(50_000_000, HostNs(0)), "rogue-uc")
     simulation.run_until(2 * SECOND_NS)
     assert flow.transfers[0].status == "ok"
+    assert counter(simulation, "lost_packets") > 0
     assert flow.library is not None
     assert (flow.library.mistakes, flow.mistakes) == ([], 0)
     assert IDLE_RTT_NS[0] < min(accepted_ns(flow)) < IDLE_RTT_NS[1]

@@ -1,3 +1,4 @@
+import select
 import socket
 from contextlib import ExitStack
 from dataclasses import replace
@@ -126,6 +127,19 @@ def test_silent_connections_do_not_keep_the_peer_out(stage: Stage, count: int) -
     sent, received = results(here, checksum=True), results(there, checksum=True)
     assert (sent.status, sent.sha256) == ("ok", received.sha256)
     assert received.moved_bytes == 600_000
+
+
+def test_of_65_silent_connections_the_oldest_is_closed(stage: Stage) -> None:
+    there = stage.enter(replace(PREPARE, role="there", end="responder"))
+    there.role.handle(Connect("there", LIMIT_MS, stage.enter(PREPARE).introduction))
+    with ExitStack() as stack:
+        silent = []
+        for _ in range(65):
+            silent.append(stack.enter_context(connected_as(there, b"")))
+            there.turn()
+        silent[0].settimeout(60)
+        assert silent[0].recv(1) == b"", "closed by the responder"
+        assert select.select(silent[1:], [], [], 0) == ([], [], [])
 
 
 def test_a_token_is_a_secret_of_its_own_for_each_connection(stage: Stage) -> None:

@@ -143,7 +143,7 @@ def test_a_card_tells_pauses_marks_and_losses_by_priority(
     assert read_counters(tmp_path, card) == {}, "a node without ethtool has none of them"
 
 
-def test_counters_of_the_whole_device_are_other_differences(tmp_path: Path) -> None:
+def test_counters_of_the_whole_device_are_told_apart(tmp_path: Path) -> None:
     """mlx4 has some of its counters once per device."""
     directory = tmp_path / PORT.device / "hw_counters"
     directory.mkdir(parents=True)

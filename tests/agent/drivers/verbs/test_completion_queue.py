@@ -159,7 +159,7 @@ def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(pyverbs
     queue.close()
 
 
-def test_the_time_is_other_differences(pyverbs: Pyverbs) -> None:
+def test_the_time_is_told_apart(pyverbs: Pyverbs) -> None:
     queue = EventQueue(pyverbs, Context("rxe0"), 128, clock.nic_ns)
     queue.cq.push(WorkCompletion(1, 0))
     pump = CompletionPump(queue, TickingClock().read, lambda _now, _entries: None, lambda _now: None)
