@@ -97,10 +97,15 @@ def read_manifest(path: Path) -> Manifest:
         raise UsageError(f"manifest {path}: it is no XML ({error}); {advice}.") from error
     nodes = tuple(_Reader(path, element).node() for element in root.findall("{*}node"))
     links = tuple(_Reader(path, element).link() for element in root.findall("{*}link"))
-    names = Counter(node.name for node in nodes)
-    names.update(interface.name for node in nodes for interface in node.interfaces)
-    if twice := sorted(name for name, count in names.items() if count > 1):
-        raise UsageError(f"manifest {path}: got two nodes or interfaces called {twice[0]!r}, expected one.")
+    for kind, names in (
+        ("nodes", Counter(node.name for node in nodes)),
+        ("interfaces", Counter(each.name for node in nodes for each in node.interfaces)),
+        ("links", Counter(link.name for link in links)),
+    ):
+        if twice := sorted(name for name, count in names.items() if count > 1):
+            raise UsageError(
+                f"manifest {path}: got two {kind} called {twice[0]!r}, expected names that differ."
+            )
     return Manifest(path, nodes, links)
 
 

@@ -99,10 +99,14 @@ def _of(problem: Problem, nodes: Sequence[str]) -> Problem:
     return replace(problem, key=f"{problem.key} of {', '.join(nodes)}")
 
 
+_IPV6_MTU_MIN: Final = 1280
+"""Source: RFC 8200, section 5. Linux removes the IPv6 addresses of an interface with a smaller MTU."""
+
+
 def wrong_addresses(
     path: Path, hosts: Sequence[str], variables: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Problem]:
-    """Yield experiment addresses that two hosts share, of another family, or valid on one link only."""
+    """Yield experiment addresses that two hosts share, of another family, or unusable ones of IPv6."""
     owners: dict[IPv4Address | IPv6Address, str] = {}
     for name in hosts:
         try:
@@ -118,7 +122,19 @@ def wrong_addresses(
             yield Problem(*problem, got, expected, f"{next(iter(owners.values()))} has the other")
         else:
             owners[address] = name
-        if isinstance(address, IPv6Address) and address.is_link_local:
-            expected = "an address that is valid on the whole node"
-            advice = "give the interface another address, such as fd00::1/64"
-            yield Problem(*problem, str(address), expected, advice)
+        if isinstance(address, IPv6Address):
+            yield from _unusable_ipv6(path, name, address, variables[name].get("experiment_mtu"))
+
+
+def _unusable_ipv6(path: Path, name: str, address: IPv6Address, mtu_bytes: object) -> Iterator[Problem]:
+    place = (str(path), f"{name}.experiment_address", str(address))
+    if address.ipv4_mapped is not None:
+        advice = f"write {address.ipv4_mapped}"
+        yield Problem(*place, "an address of IPv6, or one of IPv4 as such", advice)
+    elif address.is_link_local:
+        expected = "an address that is valid on the whole node"
+        yield Problem(*place, expected, "give the interface another address, such as fd00::1/64")
+    if isinstance(mtu_bytes, int) and mtu_bytes < _IPV6_MTU_MIN:
+        key, expected = f"{name}.experiment_mtu", f"{_IPV6_MTU_MIN} at least, with an address of IPv6"
+        advice = "raise it, or give the hosts addresses of IPv4"
+        yield Problem(str(path), key, str(mtu_bytes), expected, advice)

@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
@@ -117,6 +118,8 @@ def _message(result: Mapping[str, Any]) -> str:
 
 DIRECTORY: Final = shipped("playbooks")
 _CLOSE_LIMIT_S: Final = 60.0
+_LOOKS_MAX: Final = 100
+_END_POLL_S: Final = 0.02
 _LIST_LIMIT_S: Final = 120.0
 _LISTED_TASK: Final = re.compile(r"^ {6}(.+?)\tTAGS:", re.MULTILINE)
 _LOOK_EVERY_S: Final = 1
@@ -267,7 +270,7 @@ def _program(name: str) -> Path:
 
 @contextmanager
 def _private_directory() -> Iterator[Path]:
-    """Make a directory for files of runner and SSH; close the SSH masters in it at the end."""
+    """Make a directory for files of runner and SSH; at the end, end all processes that use one of them."""
     is_short = len(tempfile.gettempdir()) <= _DIRECTORY_LENGTH_MAX
     directory = Path(tempfile.mkdtemp(prefix="rogue-", dir=None if is_short else "/tmp"))
     (directory / "runner").mkdir()
@@ -277,7 +280,33 @@ def _private_directory() -> Iterator[Path]:
         for socket in (directory / "ssh").glob("*"):
             command = ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "node"]
             subprocess.run(command, capture_output=True, timeout=_CLOSE_LIMIT_S, check=False)
+        end_processes(directory)
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def find_processes(word: str) -> Iterator[int]:
+    """Yield the processes, other than this one, with the word in their command line."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        with suppress(OSError):  # it has ended
+            if word.encode() in (entry / "cmdline").read_bytes():
+                yield int(entry.name)
+
+
+def end_processes(directory: Path) -> None:
+    """Kill the processes that name a file below a private directory, and wait for their end.
+
+    Ansible's workers have sessions of their own, so ansible-runner does not kill them after Ctrl-C.
+    """
+    for _ in range(_LOOKS_MAX):
+        pids = list(find_processes(f"{directory}/"))
+        if not pids:
+            return
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_END_POLL_S)
 
 
 @contextmanager

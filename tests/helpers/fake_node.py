@@ -133,7 +133,8 @@ class FakeNode(System):
         raise CommandError(command, "Attribute read: Operation not supported")
 
     def _sh(self, command: list[str], _text: str) -> None:
-        if command[2].removeprefix("command -v ") not in self.tools:
+        assert command[1:3] == ["-c", 'command -v "$0"']
+        if command[3] not in self.tools:
             raise CommandError(command, "")
 
     def _python3(self, command: list[str], _text: str) -> None:

@@ -333,6 +333,18 @@ def test_words_that_would_be_other_options_lines_or_files_are_refused_before_any
     assert (node.state(), node.commands) == (before, [])
 
 
+def test_a_file_that_only_root_may_see_has_no_value(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    """debugfs has mode 0700, and the preflight runs without root."""
+
+    def denied(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    with monkeypatch.context() as patch:
+        for look in ("stat", "read_text"):
+            patch.setattr(Path, look, denied)
+        assert KINDS["kernel_files"].observe(node, PARAMETER) is None
+
+
 def test_a_missing_file_or_interface_is_named(node: FakeNode) -> None:
     with pytest.raises(StateError, match=r"tcp_none: this kernel has no such file; load the module"):
         set_all(node, {"kernel_files": {"/proc/sys/net/ipv4/tcp_none": 1}})

@@ -48,7 +48,7 @@ def test_the_rdma_port_is_found_from_the_experiment_address(node: FakeNode) -> N
     assert found[0]["state"] == "ACTIVE"
 
 
-def test_addresses_of_ipv6_are_other_differences_from_those_that_every_link_has(node: FakeNode) -> None:
+def test_addresses_of_ipv6_are_named_without_those_of_a_link(node: FakeNode) -> None:
     add_gid(node, 0, "IB/RoCE v1", "fd00::9")
     add_gid(node, 1, "RoCE v2", "fe80::1")
     add_gid(node, 2, "RoCE v2", "fd00::10")
@@ -99,7 +99,7 @@ def test_peers_are_asked_with_packets_of_full_size_in_one_piece(node: FakeNode) 
     assert "-M do -s 4272 " in ping  # 4300 less 20 for IP and 8 for ICMP
 
 
-def test_peers_that_reply_to_small_packets_alone_are_other_differences(node: FakeNode) -> None:
+def test_peers_that_reply_to_small_packets_alone_are_named(node: FakeNode) -> None:
     node.replying, node.replying_to_small = {"10.9.0.11"}, {"10.9.0.12"}
     facts = examine(node, ASKED)
     assert facts["round_trips_ms"] == {"h1": 1.25, "h2": None}
@@ -134,6 +134,8 @@ def test_files_are_named_by_their_checksum(node: FakeNode) -> None:
 def test_what_an_earlier_run_left_is_found(node: FakeNode) -> None:
     node.write("/proc/812/cmdline", "python3\0/opt/rogue/rogue-agent.pyz\0serve\0")
     node.write("/proc/813/cmdline", "vi\0notes\0about\0rogue-agent.pyz\0")
+    node.write("/proc/814/cmdline", "")
+    node.path("/proc/814/cmdline").write_bytes(b"cat\0caf\xe9\0")  # no UTF-8
     node.write("/var/lib/rogue/spool/a/rtt.csv", "12345")
     node.write("/tmp/rogue-dool-x1/cpu.csv", "1")
     node.write("/tmp/rogue-agent-k3/rtt.csv", "1")
@@ -151,11 +153,13 @@ def test_missing_tools_are_named(node: FakeNode) -> None:
 def test_a_provisioned_node_says_what_is_no_longer_as_provisioning_left_it(node: FakeNode) -> None:
     assert not examine(node, ASKED)["is_provisioned"]
     establish(node, {"kernel_files": {"/sys/class/net/eth1/mtu": 4300}}, False)
+    node.write("/etc/modules-load.d/rogue.conf", "ib_uverbs\nrdma-rxe\n")
+    node.load("rdma_rxe")
     node.write("/sys/class/net/eth1/mtu", "1400\n")
     facts = examine(node, ASKED)
     assert node.path(BEFORE).exists()
     assert facts["is_provisioned"]
-    assert facts["drift"] == ["kernel_files /sys/class/net/eth1/mtu"]
+    assert facts["drift"] == ["kernel module ib_uverbs", "kernel_files /sys/class/net/eth1/mtu"]
 
 
 def test_the_interface_with_a_mac_is_the_one_of_cloudlabs_map_or_of_a_card(node: FakeNode) -> None:

@@ -1,6 +1,7 @@
 """A switch's command line over real SSH; Arista's stands for all of them."""
 
 import logging
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,6 +108,31 @@ def test_another_key_than_the_known_one_is_refused(tmp_path: Path) -> None:
         with pytest.raises(NodeError, match=r"^tor: .*host key"), open_terminal(served.login, EOS, NOTHING):
             pytest.fail("accepted another host")
     assert switch.heard == []
+
+
+def fido_key_file(path: Path) -> Path:
+    """Write the file that `ssh-keygen -t ed25519-sk` leaves: the token keeps the key itself."""
+
+    def texts(*words: bytes) -> bytes:
+        return b"".join(len(word).to_bytes(4, "big") + word for word in words)
+
+    public = texts(b"sk-ssh-ed25519@openssh.com", bytes(32), b"ssh:")
+    private = bytes(8) + public + b"\x01" + texts(b"handle", b"", b"lab") + b"\x01\x02\x03\x04\x05\x06\x07"
+    content = b"openssh-key-v1\0" + texts(b"none", b"none", b"") + (1).to_bytes(4, "big")
+    body = b64encode(content + texts(public, private[: len(private) // 8 * 8])).decode()
+    path.write_text(f"-----BEGIN OPENSSH PRIVATE KEY-----\n{body}\n-----END OPENSSH PRIVATE KEY-----\n")
+    return path
+
+
+def test_key_files_are_tried_in_order_without_those_of_tokens(tmp_path: Path) -> None:
+    with (
+        served_switch(tmp_path / "a", FakeEos()) as served,
+        served_switch(tmp_path / "b", FakeEos()) as other,
+    ):
+        token = fido_key_file(tmp_path / "id_ed25519_sk")
+        keys = (token, *other.login.key_files, *served.login.key_files)
+        with open_terminal(replace(served.login, key_files=keys), EOS, NOTHING) as terminal:
+            assert "hostname tor" in terminal.run("show running-config")
 
 
 @pytest.mark.needs("sshd")

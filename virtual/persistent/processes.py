@@ -9,7 +9,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -39,18 +39,12 @@ def start(directory: Path, machine: str, command: Sequence[str]) -> None:
 
 def find(directory: Path) -> dict[str, int]:
     """Return the process ids of this directory's running machines, by machine."""
-    found = {}
-    for entry in _PROCESSES.iterdir():
-        if entry.name.isdigit() and _is_own(entry):
-            place, _, machine = _name_of(entry).rpartition("/")
-            if place == escaped(directory):
-                found[machine] = int(entry.name)
-    return found
+    return dict(_machines(directory))
 
 
 def end(directory: Path, machine: str | None = None) -> None:
     """Switch off one machine, or all of the directory; there is nothing to save in their RAM disks."""
-    for name, pid in find(directory).items():
+    for name, pid in _machines(directory):
         if machine in (None, name):
             _kill(pid, f"{escaped(directory)}/{name}")
 
@@ -62,6 +56,15 @@ def resident_set_bytes(pid: int) -> int:
     except (OSError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _machines(directory: Path) -> Iterator[tuple[str, int]]:
+    """Yield machine and process id; while a machine starts, setsid and its child have the same name."""
+    for entry in _PROCESSES.iterdir():
+        if entry.name.isdigit() and _is_own(entry):
+            place, _, machine = _name_of(entry).rpartition("/")
+            if place == escaped(directory):
+                yield machine, int(entry.name)
 
 
 def _is_own(process: Path) -> bool:

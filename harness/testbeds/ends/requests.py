@@ -115,7 +115,7 @@ def prepare_request(
 
 
 def load_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals | After]:
-    """Return the schedule of a requester."""
+    """Yield the schedule of a requester."""
     asked = flow.flow
     if asked.arrivals:
         arrivals = [[each.start_ns - asked.start_ns, each.size_bytes] for each in asked.arrivals]

@@ -48,6 +48,10 @@ _UNDEFINED: Final = re.compile(
 _INCLUDE: Final = re.compile(
     r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b[ \t]*(?:\"|<(?:/|[^>\n]*\.\.)).*$", re.M
 )
+_SEARCHED: Final = frozenset(
+    ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH")
+)
+"""Environment variables that add headers and libraries, which a run does not keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +140,9 @@ def _absolute(program: str) -> str:
 
 def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
     """Run a program in its own process group, which is killed at the time limit."""
+    environment = {key: value for key, value in os.environ.items() if key not in _SEARCHED}
     with subprocess.Popen(
-        command, cwd=directory, env={**os.environ, "LC_ALL": "C"}, process_group=0, encoding="utf-8",
+        command, cwd=directory, env={**environment, "LC_ALL": "C"}, process_group=0, encoding="utf-8",
         errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         try:

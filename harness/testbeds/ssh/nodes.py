@@ -153,7 +153,7 @@ _kept: dict[Path, _Kept] = {}
 
 @contextmanager
 def open_nodes(inventory: Inventory, names: Iterable[str]) -> Iterator[dict[str, Node]]:
-    """Return nodes with a running agent and compared clocks.
+    """Yield nodes with a running agent and compared clocks.
 
     They stay open for the next cell unless this one fails: then their state is unknown, and all
     are closed. They end with this process in any case. One that has ended by itself, as agents do that hear

@@ -60,10 +60,8 @@ def test_the_type_is_that_of_the_machine_that_was_allocated(tmp_path: Path, requ
         ('<?xml version="1.0" encoding="ebcdic-x"?><rspec/>', "it is no XML"),
         ("\x00\x01", "it is no XML"),
         ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><rspec>&b;</rspec>', "got a document type"),
-        (
-            '<rspec><node client_id="a"/><node client_id="a"/></rspec>',
-            "got two nodes or interfaces called 'a'",
-        ),
+        ('<rspec><node client_id="a"/><node client_id="a"/></rspec>', "got two nodes called 'a'"),
+        ('<rspec><link client_id="a"/><link client_id="a"/></rspec>', "got two links called 'a'"),
         ("<rspec><node/></rspec>", "got client_id '' of a node, expected letters"),
     ],
 )
@@ -103,6 +101,10 @@ def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path) -> None:
         (("1458d0000001", "1458d0000z01"), "node0: got MAC '1458d0000z01' of node0:eth1, expected 12 hexa"),
         (("10.10.1.1", "10.10.1.256"), "node0: got address '10.10.1.256/255.255.255.0' of node0:eth1, exp"),
         (('netmask="255.255.255.0"', 'netmask="255.0.255.0"'), "node0: got address '10.10.1.1/255.0.255.0'"),
+        (
+            ('"node1:eth2" comp', '"node1:eth1" comp'),
+            "got two interfaces called 'node1:eth1', expected names",
+        ),
         (
             ("</interface>", '<ip address="1.2.3.4" netmask="255.0.0.0"/></interface>'),
             "node0: got addresses 10",

@@ -278,8 +278,11 @@ def test_names_with_dots_are_names() -> None:
 FILE = Path("nodes.yaml")
 
 
-def problems(*addresses: str) -> list[str]:
-    variables = {f"h{number}": {"experiment_address": each} for number, each in enumerate(addresses)}
+def problems(*addresses: str, mtu: int = 4300) -> list[str]:
+    variables = {
+        f"h{number}": {"experiment_address": each, "experiment_mtu": mtu}
+        for number, each in enumerate(addresses)
+    }
     return [str(each) for each in wrong_addresses(FILE, list(variables), variables)]
 
 
@@ -298,9 +301,22 @@ def test_hosts_of_two_families_do_not_reach_each_other() -> None:
     assert "h2.experiment_address: got an address of IPv6, expected one family for all hosts; h0" in problem
 
 
-def test_an_address_of_one_link_is_refused() -> None:
-    (problem,) = problems("fe80::10")
-    assert "got fe80::10, expected an address that is valid on the whole node; give the interface" in problem
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("fe80::10", "got fe80::10, expected an address that is valid on the whole node; give the interface"),
+        ("::ffff:10.9.0.10", "expected an address of IPv6, or one of IPv4 as such; write 10.9.0.10."),
+    ],
+)
+def test_an_address_that_no_host_can_send_to_is_refused(address: str, words: str) -> None:
+    (problem,) = problems(address)
+    assert words in problem
+
+
+def test_ipv6_needs_packets_of_1280_bytes() -> None:
+    (problem,) = problems("fd00::10", mtu=1279)
+    assert "h0.experiment_mtu: got 1279, expected 1280 at least, with an address of IPv6" in problem
+    assert problems("fd00::10", mtu=1280) == problems("10.9.0.10", mtu=576) == []
 
 
 def test_what_is_no_address_at_all_is_said_elsewhere() -> None:

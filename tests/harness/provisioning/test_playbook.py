@@ -3,6 +3,8 @@
 import io
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -27,6 +29,8 @@ from rogue.harness.provisioning.playbook import (
     Order,
     PlaybookResult,
     TaskFailure,
+    end_processes,
+    find_processes,
     is_task_start,
     run_playbook,
     ssh_variables,
@@ -127,6 +131,7 @@ def test_ctrl_c_ends_it_and_says_how_far_it_came(
         run_playbook(asked, console)
     watcher.join()
     assert stopped.value.played.tasks_done == 1
+    assert list(find_processes(str(tmp_path))) == []
     assert signal.getsignal(signal.SIGINT) is handler
     assert list((tmp_path / "scratch").iterdir()) == []
 
@@ -171,6 +176,30 @@ def test_ansible_calls_ssh_as_the_inventory_was_resolved(tmp_path: Path) -> None
     assert variables["ssh_users"] == {"h0": "bob", "h1": "root"}
     assert (tmp_path / "ssh_config_0").read_text() == destinations[0].config_text()
     assert ssh_variables((), tmp_path) == {}
+
+
+def test_only_processes_with_files_of_the_directory_are_ended(tmp_path: Path) -> None:
+    ours, others = tmp_path / "ours", tmp_path / "ours-not"
+    script = "import sys; print('up', flush=True); sys.stdin.read()"
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(directory / "file")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        for directory in (ours, others)
+    ]
+    for process in started:
+        assert process.stdout
+        assert process.stdout.readline() == "up\n"
+    end_processes(ours)
+    codes = []
+    for process in started:
+        process.communicate(timeout=60)
+        codes.append(process.returncode)
+    assert codes == [-signal.SIGKILL, 0]
 
 
 def event(kind: str, **data: object) -> dict[str, object]:

@@ -20,7 +20,7 @@ from rich.console import Console
 from rogue.agent.node.bundle import agent_archive
 from rogue.harness.provisioning import inventory_source
 from rogue.harness.provisioning import reach as module
-from rogue.harness.provisioning.clocks import ClockOffset, clock_offset, exchange
+from rogue.harness.provisioning.clocks import ClockOffset, best_offset, clock_offset, exchange
 from rogue.harness.provisioning.doctor import look
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
@@ -42,6 +42,11 @@ def test_the_clock_of_this_very_machine_is_right(tmp_path: Path) -> None:
     with served_node(tmp_path) as login, connect(login, limit_s=20.0) as shell:
         found = clock_offset(shell)
     assert abs(found.offset_s) <= found.uncertainty_s + 0.001
+
+
+def test_the_offset_with_the_shortest_round_trip_is_taken() -> None:
+    offsets = [ClockOffset(1.0, 0.5), ClockOffset(1.2, 0.1), ClockOffset(0.9, 0.3)]
+    assert best_offset(offsets) == ClockOffset(1.2, 0.1)
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0, 10), st.floats(0, 10))

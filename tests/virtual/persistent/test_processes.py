@@ -53,6 +53,14 @@ def test_ending_one_leaves_the_others(directory: Path) -> None:
     assert processes.find(directory) == {}
 
 
+def test_all_processes_of_a_machine_are_ended(directory: Path) -> None:
+    """While a machine starts, setsid and its child have the same name."""
+    for _ in range(2):
+        processes.start(directory, "h0", MACHINE)
+    processes.end(directory)
+    assert processes.find(directory) == {}
+
+
 def test_its_complaints_are_kept(directory: Path) -> None:
     """Standard error is the machine's own file; a fifo tells when it has been written."""
     os.mkfifo(directory / "written")
@@ -74,7 +82,7 @@ def test_a_process_that_got_the_pid_of_a_machine_is_not_killed(
 ) -> None:
     """The machine ended after it was found, and the kernel gave its pid to another process."""
     with subprocess.Popen(MACHINE) as other:
-        monkeypatch.setattr(processes, "find", lambda _: {"h0": other.pid})
+        monkeypatch.setattr(processes, "_machines", lambda _: iter([("h0", other.pid)]))
         processes.end(directory)
         assert other.poll() is None
         other.kill()

@@ -62,6 +62,14 @@ def test_a_file_of_the_authors_own_is_refused(line: str, tmp_path: Path) -> None
     assert said.startswith(f"my.h:2: got {line.strip()}, expected C++20")
 
 
+def test_no_environment_variable_brings_one_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mine.h").write_text("")
+    monkeypatch.setenv("CPATH", str(tmp_path / "mine"))
+    monkeypatch.setenv("CPLUS_INCLUDE_PATH", str(tmp_path / "mine"))
+    assert "mine.h: No such file" in problem("#include <mine.h>\n", tmp_path)
+
+
 def test_what_nothing_defines_is_an_error_with_its_line(tmp_path: Path) -> None:
     said = problem("int wanted();\n\nint got() { return wanted(); }\n", tmp_path)
     assert said.startswith("my.h:3: got undefined reference to `wanted()', expected C++20")

@@ -141,6 +141,11 @@ def drift(system: System) -> list[str]:
     return found
 
 
+def named_modules(system: System) -> set[str]:
+    """Return the modules that provisioning loads at boot."""
+    return set(system.read("/etc/modules-load.d/rogue.conf").replace("-", "_").split())
+
+
 def packages(system: System) -> list[str]:
     """Return the installed packages."""
     for command in _PACKAGES:
@@ -178,7 +183,7 @@ def _unload_modules(
     software. Drivers of devices, and modules that they need, stay loaded, because a card may have the network
     that Ansible uses.
     """
-    named = set(system.read("/etc/modules-load.d/rogue.conf").replace("-", "_").split())
+    named = named_modules(system)
     family: set[str] = set()
     more = {*named, *before.get("loaded_by_settings", [])}
     while more - family:

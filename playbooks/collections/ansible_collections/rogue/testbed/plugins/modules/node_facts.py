@@ -16,7 +16,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ..module_utils.settings import KINDS, MLX4, MLX5, Card, card_of, text_of
-from ..module_utils.snapshot import BEFORE, drift
+from ..module_utils.snapshot import BEFORE, drift, named_modules
 from ..module_utils.system import CommandError, StateError, System
 
 DOCUMENTATION = r"""
@@ -93,7 +93,7 @@ def examine(system: System, asked: dict[str, Any]) -> Facts:
             f"{gid} on {name}" for *_, name, gid in gids if not (gid.ipv4_mapped or gid.is_link_local)
         ],
         "is_provisioned": system.path(BEFORE).exists(),
-        "drift": drift(system),
+        "drift": [*_missing_modules(system), *drift(system)],
         "files": {
             path: hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
             for path, file in checksums.items()
@@ -128,8 +128,18 @@ def _system_facts(system: System) -> Facts:
     }
 
 
+def _missing_modules(system: System) -> list[str]:
+    """Return the modules that provisioning loads at boot, and that are not loaded or built in."""
+    builtin = system.read(f"/lib/modules/{platform.release()}/modules.builtin").replace("-", "_")
+    there = {Path(line).name.partition(".")[0] for line in builtin.splitlines()}
+    named = sorted(named_modules(system) - there)
+    return [f"kernel module {each}" for each in named if not system.path(f"/sys/module/{each}").exists()]
+
+
 def _is_missing(system: System, tool: str) -> bool:
-    command = ["python3", "-c", "import pyverbs"] if tool == "pyverbs" else ["sh", "-c", f"command -v {tool}"]
+    command = (
+        ["python3", "-c", "import pyverbs"] if tool == "pyverbs" else ["sh", "-c", 'command -v "$0"', tool]
+    )
     try:
         system.run(command)
     except CommandError:
@@ -275,9 +285,10 @@ def _our_processes(system: System) -> list[str]:
     """Return the agents and samplers that run."""
     found = []
     for path in sorted(system.path("/proc").glob("[0-9]*/cmdline")):
-        words = text_of(path).split("\0")
-        if any(word.endswith(_OURS) for word in words[:3]):
-            found.append(f"{path.parent.name} {' '.join(words).strip()}")
+        with contextlib.suppress(OSError):  # it has ended
+            words = path.read_bytes().decode(errors="replace").split("\0")
+            if any(word.endswith(_OURS) for word in words[:3]):
+                found.append(f"{path.parent.name} {' '.join(words).strip()}")
     return found
 
 
