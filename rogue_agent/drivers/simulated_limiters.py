@@ -8,9 +8,8 @@ from rogue.agent.core.application import Application
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.limiter import Grant, LimiterPool
-from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
 from rogue.agent.drivers.turn import LimiterTurn
-from rogue.simulator import SimulationError
+from rogue.simulator import QueuePair, Simulation, SimulationError
 
 
 class NicLimiters:
@@ -22,7 +21,7 @@ class NicLimiters:
     none.
     """
 
-    def __init__(self, simulation: SimulatedTime, limiters: int, *, keeps_one: bool = False) -> None:
+    def __init__(self, simulation: Simulation, limiters: int, *, keeps_one: bool = False) -> None:
         """Share the NIC's `limiters`; `keeps_one`: reserve one without a rate, used or not."""
         self._pool = LimiterPool(limiters)
         self._timer = simulation.timer(self._on_timer)
@@ -30,11 +29,11 @@ class NicLimiters:
         self._unlimited: int | None = self._pool.take() if keeps_one else None
         self._is_settling = False
 
-    def dedicate(self, ends: Sequence[NicQueuePair]) -> None:
+    def dedicate(self, ends: Sequence[QueuePair]) -> None:
         """Reserve a limiter for these queue pairs."""
         self._use(ends, self._take(ends))
 
-    def leave_unlimited(self, ends: Sequence[NicQueuePair]) -> None:
+    def leave_unlimited(self, ends: Sequence[QueuePair]) -> None:
         """Let these queue pairs use the limiter without a rate."""
         if self._unlimited is None:
             self._unlimited = self._take(ends)
@@ -42,7 +41,7 @@ class NicLimiters:
 
     def turn(
         self,
-        ends: Sequence[NicQueuePair],
+        ends: Sequence[QueuePair],
         connection: Connection,
         application: Application,
         go_on: Callable[[HostNs], None],
@@ -72,14 +71,14 @@ class NicLimiters:
         self._pool.give_back(key, now, wants_more=wants_more)
         self._settle(now)
 
-    def _take(self, ends: Sequence[NicQueuePair]) -> int:
+    def _take(self, ends: Sequence[QueuePair]) -> int:
         limiter = self._pool.take()
         if limiter is None:
             raise _no_limiter(ends)
         return limiter
 
     @staticmethod
-    def _use(ends: Sequence[NicQueuePair], limiter: int) -> None:
+    def _use(ends: Sequence[QueuePair], limiter: int) -> None:
         for end in ends:
             end.use_limiter(limiter)
 
@@ -107,7 +106,7 @@ class NicLimiters:
             self._timer.set(deadline_ns)
 
 
-def _no_limiter(ends: Sequence[NicQueuePair]) -> SimulationError:
+def _no_limiter(ends: Sequence[QueuePair]) -> SimulationError:
     return SimulationError(
         f"no limiter is left for queue pair {ends[0].qp_num}: each queue pair that responds to READs keeps "
         "one; let fewer hosts read from this one, or choose a NIC with a limiter for each queue pair"

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import cast
 
 import pytest
 from helpers.agent_star import MTU_BYTES, RATE_BPS, SECOND_NS, AgentStar, repeated
@@ -14,7 +13,6 @@ from rogue.agent.core.connection import Connection
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
-from rogue.agent.drivers.simulated_nic import Fabric
 from rogue.agent.drivers.simulated_path import open_path
 from rogue.simulator import CX3PRO, IDEAL, NicProfile, Simulation
 
@@ -161,7 +159,7 @@ def cut_flow(
     for host in ("h0", "h1"):
         simulation.add_link(host, "s0", rate_bps=RATE_BPS, delay_ps=10**6)
     settings = settings_for("rogue", RATE_BPS, {})
-    path = open_path(cast("Fabric", simulation), "h0", "h1", settings=settings, mtu_bytes=MTU_BYTES)
+    path = open_path(simulation, "h0", "h1", settings=settings, mtu_bytes=MTU_BYTES)
     link = LinkFacts(RATE_BPS, MTU_BYTES, rate_step_bps=CX3PRO.rate_step_bps)
     flow = SimulatedFlow(
         simulation, path, settings=settings, link=link, schedule=schedule, record_rtt=False, on_end=on_end

@@ -1,7 +1,5 @@
 """Flows that share a card's limiters, on the engine: fair turns, and no flow under another one's rate."""
 
-from typing import cast
-
 import pytest
 
 from rogue.agent.core.actions import Verb
@@ -11,7 +9,6 @@ from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.agent.drivers.simulated_limiters import NicLimiters
-from rogue.agent.drivers.simulated_nic import Fabric
 from rogue.agent.drivers.simulated_path import open_path
 from rogue.simulator import CX3PRO, QueuePair, Simulation, SimulationError
 
@@ -48,7 +45,7 @@ class SharedStar:
     ) -> SimulatedFlow:
         settings = settings_for(transport, RATE_BPS, {})
         path = open_path(
-            cast("Fabric", self.simulation),
+            self.simulation,
             f"h{source}",
             f"h{destination}",
             settings=settings,
@@ -60,7 +57,7 @@ class SharedStar:
             self.simulation, path, settings=settings, link=LINK, schedule=schedule, record_rtt=False
         )
         flow.start()
-        self.flows.append((cast("QueuePair", path.main[0]), flow))
+        self.flows.append((path.main[0], flow))
         return flow
 
     def goodputs_bps(self, host_ns: int) -> list[float]:
