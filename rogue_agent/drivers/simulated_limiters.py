@@ -7,7 +7,7 @@ from weakref import proxy
 from rogue.agent.core.application import Application
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.connection import Connection
-from rogue.agent.core.limiter import Grant, LimiterPool
+from rogue.agent.core.limiter import Claim, Grant, LimiterPool
 from rogue.agent.drivers.turn import LimiterTurn
 from rogue.simulator import QueuePair, Simulation, SimulationError
 
@@ -49,26 +49,14 @@ class NicLimiters:
         """Let a flow take turns."""
         if self._pool.is_empty:
             raise _no_limiter(ends)
-        lender = _Lender(self, len(self._turns))
-        turn = LimiterTurn(
-            lender, connection, lambda: application.is_running, partial(self._use, ends), go_on
-        )
+        # avoids a reference cycle: limiters, turn, this function
+        send = partial(NicLimiters._on_claim, proxy(self), len(self._turns))
+        turn = LimiterTurn(send, connection, lambda: application.is_running, partial(self._use, ends), go_on)
         self._turns.append(turn)
         return turn
 
-    def request(self, key: int, now: HostNs) -> None:
-        """Request a limiter for a flow that has something to post."""
-        self._pool.ask(key, now)
-        self._settle(now)
-
-    def set_idle(self, key: int, now: HostNs) -> None:
-        """Note that a flow has nothing to post for now."""
-        self._pool.rest(key)
-        self._settle(now)
-
-    def give_back(self, key: int, now: HostNs, *, wants_more: bool) -> None:
-        """Take a revoked limiter back from a flow that has nothing outstanding any more."""
-        self._pool.give_back(key, now, wants_more=wants_more)
+    def _on_claim(self, key: int, claim: Claim, now: HostNs) -> None:
+        self._pool.on_claim(key, claim, now)
         self._settle(now)
 
     def _take(self, ends: Sequence[QueuePair]) -> int:
@@ -111,13 +99,3 @@ def _no_limiter(ends: Sequence[QueuePair]) -> SimulationError:
         f"no limiter is left for queue pair {ends[0].qp_num}: each queue pair that responds to READs keeps "
         "one; let fewer hosts read from this one, or choose a NIC with a limiter for each queue pair"
     )
-
-
-class _Lender:
-    """The NIC's limiters as one flow sees them."""
-
-    def __init__(self, limiters: NicLimiters, key: int) -> None:
-        pool = proxy(limiters)  # avoids a reference cycle: limiters, turn, lender
-        self.request = partial(NicLimiters.request, pool, key)
-        self.set_idle = partial(NicLimiters.set_idle, pool, key)
-        self.give_back = partial(NicLimiters.give_back, pool, key)

@@ -17,10 +17,10 @@ import pytest
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError, SettingsError
-from rogue.agent.core.limiter import TURN_NS
+from rogue.agent.core.limiter import TURN_NS, Claim
 from rogue.agent.drivers.limiters import SLOTS
 from rogue.agent.drivers.limiters.base import LimiterSlots, PacedInterface
-from rogue.agent.drivers.limiters.client import RETURN, LimiterClient
+from rogue.agent.drivers.limiters.client import LimiterClient
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.verbs import clock
 from rogue.agent.drivers.verbs.discovery import PortAddress
@@ -193,19 +193,19 @@ def test_worked_example(hall: Hall) -> None:
     """Two limiters and three flows: after 10 ms the one that held longest makes room for the third."""
     a, b, c = (hall.enter() for _ in range(3))
     for flow in (a, b, c):
-        flow.lender.request(NOW)
+        flow.lender.send(Claim.REQUEST, NOW)
         hall.server.turn()
     assert (a.hear(), b.hear()) == ("use 4", "use 6")
     hall.now = TURN_NS
     hall.server.turn()
     assert a.hear() == "leave"
-    a.lender.give_back(NOW, wants_more=True)
+    a.lender.send(Claim.RETURN_AND_REQUEST, NOW)
     hall.server.turn()
     assert c.hear() == "use 4"
-    b.lender.set_idle(NOW)
+    b.lender.send(Claim.IDLE, NOW)
     hall.server.turn()
     assert b.hear() == "leave", "the first one waits again"
-    b.lender.give_back(NOW, wants_more=False)
+    b.lender.send(Claim.RETURN, NOW)
     hall.server.turn()
     assert a.hear() == "use 6"
     assert a.noted == [("turn", "priority 4"), ("turn_over", "priority 4"), ("turn", "priority 6")]
@@ -215,7 +215,7 @@ def test_worked_example(hall: Hall) -> None:
 def test_what_one_leaves_is_lifted_before_it_is_lent_again(hall: Hall) -> None:
     flows = [hall.enter() for _ in range(4)]
     for flow in flows:
-        flow.lender.request(NOW)
+        flow.lender.send(Claim.REQUEST, NOW)
         hall.server.turn()
     waiting = flows.pop(2)
     waiting.lender.close()
@@ -229,14 +229,14 @@ def test_what_one_leaves_is_lifted_before_it_is_lent_again(hall: Hall) -> None:
 
 def test_whoever_talks_nonsense_is_sent_away(hall: Hall) -> None:
     """Returning a limiter that the flow does not have is also invalid."""
-    for nonsense in (b"more!", RETURN):
+    for nonsense in (b"more!", Claim.RETURN.value):
         flow = hall.enter()
         os.write(flow.lender.fileno(), nonsense)
         hall.server.turn()
         with pytest.raises(LimiterError, match="the server has ended"):
             flow.hear()
         with pytest.raises(LimiterError, match="lost the server"):
-            flow.lender.request(NOW)
+            flow.lender.send(Claim.REQUEST, NOW)
 
 
 def test_a_refusal_is_told_to_each(directory: Path) -> None:
@@ -277,7 +277,7 @@ def holder(place: Path, _source: int, sink: int) -> int:
             """Nothing."""
 
     lender.attach(Borrower(), lambda _now, _event, _detail: None)
-    lender.request(NOW)
+    lender.send(Claim.REQUEST, NOW)
     while not told:
         lender.receive(NOW)
     os.write(sink, told[0].encode())
@@ -355,7 +355,7 @@ def test_what_cannot_be_lifted_ends_nobody(hall: Hall, capsys: pytest.CaptureFix
     hall.server._lift = fail
     a, b, c = (hall.enter() for _ in range(3))
     for flow in (a, b, c):
-        flow.lender.request(NOW)
+        flow.lender.send(Claim.REQUEST, NOW)
         hall.server.turn()
     a.lender.close()
     hall.server.turn()

@@ -16,16 +16,9 @@ from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError, SettingsError
+from rogue.agent.core.limiter import Claim
 from rogue.agent.drivers.limiters import LIMITERS
-from rogue.agent.drivers.limiters.client import (
-    GRANT,
-    IDLE,
-    REQUEST,
-    RETURN,
-    RETURN_AND_REQUEST,
-    REVOKE,
-    WELCOME,
-)
+from rogue.agent.drivers.limiters.client import GRANT, REVOKE, WELCOME
 from rogue.agent.drivers.limiters.software import SoftwareLimiter
 from rogue.agent.drivers.replay import replay
 from rogue.agent.node import data_process
@@ -33,6 +26,7 @@ from rogue.agent.node.messages import Connect, Load, Prepare, Start
 from rogue.agent.node.processes import listener_at
 from rogue.agent.node.role import RoleState
 
+REQUEST, IDLE, RETURN, RETURN_AND_REQUEST = (claim.value for claim in Claim)
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 1_000_000)
 
 

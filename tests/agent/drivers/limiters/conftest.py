@@ -15,7 +15,7 @@ from helpers.ticking_clock import TickingClock
 
 from rogue.agent.drivers import netlink
 from rogue.agent.drivers.limiters import bank
-from rogue.agent.drivers.limiters.base import COLUMNS
+from rogue.agent.drivers.limiters.base import COLUMNS, WriteRow
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
 
@@ -46,8 +46,8 @@ def rows() -> io.StringIO:
 
 
 @pytest.fixture
-def table(rows: io.StringIO) -> Table:
-    return Table(rows, COLUMNS)
+def write_row(rows: io.StringIO) -> WriteRow:
+    return Table(rows, COLUMNS).row
 
 
 @pytest.fixture

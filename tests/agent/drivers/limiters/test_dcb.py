@@ -12,7 +12,7 @@ from helpers.fake_dcb import FakeCard, FakeKernel
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError
 from rogue.agent.drivers import netlink
-from rogue.agent.drivers.limiters.base import PacedInterface
+from rogue.agent.drivers.limiters.base import PacedInterface, WriteRow
 from rogue.agent.drivers.limiters.dcb import (
     DcbLimiter,
     DcbSlots,
@@ -24,20 +24,19 @@ from rogue.agent.drivers.limiters.dcb import (
     step_bps,
 )
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.recording import Table
 
 GBPS = 1_000_000_000
 
 
-def of_priority(priority: int, table: Table, poller: Poller, rate_bps: int = 10 * GBPS) -> DcbLimiter:
-    return DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx4_core", priority, rate_bps))
+def of_priority(priority: int, write_row: WriteRow, poller: Poller, rate_bps: int = 10 * GBPS) -> DcbLimiter:
+    return DcbLimiter(write_row, poller, PacedInterface("enp1s0", "mlx4_core", priority, rate_bps))
 
 
 def test_rates_are_rounded_up_to_what_the_card_does(
-    table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
+    write_row: WriteRow, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
 ) -> None:
     """The driver says that priority 3 has class 4."""
-    limiter = of_priority(3, table, poller)
+    limiter = of_priority(3, write_row, poller)
     assert limiter.set_rate(1_770_000_000, HostNs(5)) == 1_800_000_000
     assert cards["enp1s0"].rates_kbps == [0, 0, 0, 0, 1_800_000, 0, 0, 0]
     assert limiter.set_rate(0, HostNs(6)) == 10_000_000_000
@@ -48,8 +47,10 @@ def test_rates_are_rounded_up_to_what_the_card_does(
     assert len(limiter.actuations_ns) == 2, "the driver tells when its card has a rate"
 
 
-def test_flows_of_one_host_keep_their_rates(table: Table, poller: Poller, cards: dict[str, FakeCard]) -> None:
-    flows = [of_priority(priority, table, poller) for priority in range(1, 8)]
+def test_flows_of_one_host_keep_their_rates(
+    write_row: WriteRow, poller: Poller, cards: dict[str, FakeCard]
+) -> None:
+    flows = [of_priority(priority, write_row, poller) for priority in range(1, 8)]
     for index, flow in enumerate(flows, 1):
         flow.set_rate(index * GBPS, HostNs(5))
     assert cards["enp1s0"].rates_kbps == [
@@ -63,14 +64,14 @@ def test_flows_of_one_host_keep_their_rates(table: Table, poller: Poller, cards:
         7_000_000,
     ]
     with pytest.raises(LimiterError, match="limiter 4 of enp1s0 is taken by another flow of this host"):
-        of_priority(3, table, poller)
+        of_priority(3, write_row, poller)
     flows[0].close()
     assert cards["enp1s0"].rates_kbps[0] == 0
     assert cards["enp1s0"].rates_kbps[2] == 2_000_000
 
 
-def test_slots_are_lent_all_or_none(table: Table, poller: Poller, cards: dict[str, FakeCard]) -> None:
-    taken = of_priority(3, table, poller)
+def test_slots_are_lent_all_or_none(write_row: WriteRow, poller: Poller, cards: dict[str, FakeCard]) -> None:
+    taken = of_priority(3, write_row, poller)
     interface = PacedInterface("enp1s0", "mlx4_core", 1, 10 * GBPS)
     with pytest.raises(LimiterError, match="limiter 4 of enp1s0 is taken"):
         DcbSlots(interface, [1, 2, 3])
@@ -80,14 +81,14 @@ def test_slots_are_lent_all_or_none(table: Table, poller: Poller, cards: dict[st
 
 @pytest.mark.parametrize("prio_tc", [(0,) * 8, None])
 def test_what_is_refused_leaves_nothing_open(
-    table: Table,
+    write_row: WriteRow,
     poller: Poller,
     cards: dict[str, FakeCard],
     monkeypatch: pytest.MonkeyPatch,
     prio_tc: tuple[int, ...] | None,
 ) -> None:
     """An agent lives longer than a flow that is refused: classes that are not apart, or a limiter taken."""
-    taken = of_priority(3, table, poller)
+    taken = of_priority(3, write_row, poller)
     kernels: list[FakeKernel] = []
 
     def opened() -> FakeKernel:
@@ -98,7 +99,7 @@ def test_what_is_refused_leaves_nothing_open(
     cards["enp1s0"].prio_tc = prio_tc or cards["enp1s0"].prio_tc
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(LimiterError):
-        of_priority(3, table, poller)
+        of_priority(3, write_row, poller)
     with pytest.raises(LimiterError):
         DcbSlots(PacedInterface("enp1s0", "mlx4_core", 1, 10 * GBPS), [3])
     assert len(list(Path("/proc/self/fd").iterdir())) == before
@@ -107,9 +108,9 @@ def test_what_is_refused_leaves_nothing_open(
 
 
 def test_a_rate_that_no_register_holds_is_none(
-    table: Table, poller: Poller, cards: dict[str, FakeCard]
+    write_row: WriteRow, poller: Poller, cards: dict[str, FakeCard]
 ) -> None:
-    fast = DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx5_core", 3, 400 * GBPS))
+    fast = DcbLimiter(write_row, poller, PacedInterface("enp1s0", "mlx5_core", 3, 400 * GBPS))
     assert fast.set_rate(255 * GBPS, HostNs(5)) == 255 * GBPS
     assert fast.set_rate(256 * GBPS, HostNs(6)) == 400 * GBPS
     assert cards["enp1s0"].rates_kbps[4] == 0
@@ -117,12 +118,12 @@ def test_a_rate_that_no_register_holds_is_none(
 
 @pytest.mark.parametrize("driver", ["mlx4_core", "mlx5_core"])
 def test_what_we_say_is_applied_is_what_the_driver_makes_of_it(
-    driver: str, table: Table, poller: Poller, cards: dict[str, FakeCard]
+    driver: str, write_row: WriteRow, poller: Poller, cards: dict[str, FakeCard]
 ) -> None:
     """mlx4 rounds up, mlx5 down: whole steps are neither."""
     cards["enp1s0"].driver = driver
     for line_rate_bps in (10 * GBPS, 25 * GBPS, 100 * GBPS):
-        limiter = DcbLimiter(table, poller, PacedInterface("enp1s0", driver, 3, line_rate_bps))
+        limiter = DcbLimiter(write_row, poller, PacedInterface("enp1s0", driver, 3, line_rate_bps))
         for rate_bps in (1, 99_999_999, 100_000_001, line_rate_bps // 3, line_rate_bps - 1, line_rate_bps):
             effective_bps = limiter.set_rate(rate_bps, HostNs(5))
             assert effective_bps == cards["enp1s0"].rates_kbps[4] * 1_000
@@ -130,11 +131,11 @@ def test_what_we_say_is_applied_is_what_the_driver_makes_of_it(
 
 
 def test_no_rate_falls_where_old_kernels_take_it_for_100_mbps(
-    table: Table, poller: Poller, cards: dict[str, FakeCard]
+    write_row: WriteRow, poller: Poller, cards: dict[str, FakeCard]
 ) -> None:
     """25.6 Gb/s are 256 units of 100 Mb/s, and eight bits hold 255: the next whole Gb/s are taken."""
     cards["enp1s0"].driver = "mlx5_core"
-    limiter = DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx5_core", 3, 25 * GBPS))
+    limiter = DcbLimiter(write_row, poller, PacedInterface("enp1s0", "mlx5_core", 3, 25 * GBPS))
     assert [limiter.set_rate(rate, HostNs(5)) for rate in (25_500_000_000, 25_500_000_001, 26 * GBPS)] == [
         25_500_000_000, 26 * GBPS, 26 * GBPS,
     ]  # fmt: skip
@@ -162,13 +163,13 @@ def test_priorities_that_pause(cards: dict[str, FakeCard]) -> None:
 
 
 def test_priorities_that_share_a_class_have_no_limiters(
-    table: Table, poller: Poller, cards: dict[str, FakeCard], tmp_path: Path
+    write_row: WriteRow, poller: Poller, cards: dict[str, FakeCard], tmp_path: Path
 ) -> None:
     cards["enp1s0"].prio_tc = (0,) * 8
     with pytest.raises(
         LimiterError, match=r"got 0:0 1:0 .*expected one each; set them: dcb ets set dev enp1s0 "
     ):
-        of_priority(3, table, poller)
+        of_priority(3, write_row, poller)
     assert not (tmp_path / "limiters").exists()
 
 
@@ -187,11 +188,11 @@ def test_fast_cards_have_coarse_steps(driver: str, line_rate_bps: int, step: int
 
 
 def test_a_flow_that_goes_on_meanwhile_hears_when_its_rate_acts(
-    table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
+    write_row: WriteRow, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
 ) -> None:
     """The flow waits for its first rate, and for the first one of a turn, before it posts."""
     acting: list[int] = []
-    limiter = of_priority(3, table, poller)
+    limiter = of_priority(3, write_row, poller)
     limiter.on_acting = lambda _now, rate_bps: acting.append(rate_bps)
     assert limiter.set_rate(2 * GBPS, HostNs(5)) == 2 * GBPS
     assert limiter.set_rate(3 * GBPS, HostNs(6)) is None
@@ -209,9 +210,9 @@ def test_a_flow_that_goes_on_meanwhile_hears_when_its_rate_acts(
 
 
 def test_a_card_that_refuses_a_rate_ends_the_flow_that_went_on(
-    table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
+    write_row: WriteRow, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
 ) -> None:
-    limiter = of_priority(3, table, poller)
+    limiter = of_priority(3, write_row, poller)
     limiter.on_acting = lambda _now, _rate_bps: None
     limiter.set_rate(2 * GBPS, HostNs(5))
     cards["enp1s0"].error = 95

@@ -15,7 +15,7 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError
 from rogue.agent.core.framing import framing_named
 from rogue.agent.drivers.limiters import htb
-from rogue.agent.drivers.limiters.base import COLUMNS, BatchProgram, PacedInterface, RateLimiter
+from rogue.agent.drivers.limiters.base import COLUMNS, BatchProgram, PacedInterface, RateLimiter, WriteRow
 from rogue.agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, HtbSlots, change_command
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
@@ -23,7 +23,7 @@ from rogue.agent.drivers.recording import Table
 
 def test_each_write_is_a_row_with_its_actuation_time() -> None:
     file = io.StringIO()
-    limiter = KnownLimiter(Table(file, COLUMNS))
+    limiter = KnownLimiter(Table(file, COLUMNS).row)
     assert limiter.set_rate(1_500_000, HostNs(7)) == 2_000_000
     assert file.getvalue().splitlines()[1] == "7,1500000,2000000,5"
     assert (limiter.writes, limiter.actuations_ns) == (1, [5])
@@ -35,7 +35,7 @@ def test_a_limiter_says_what_it_applies() -> None:
         step_bps = 0
 
     with pytest.raises(TypeError, match="abstract"):
-        Half(Table(io.StringIO(), COLUMNS))  # type: ignore[abstract]
+        Half(print)  # type: ignore[abstract]
 
 
 def test_commands_are_carried_out_in_order_by_one_process(
@@ -112,9 +112,9 @@ def test_a_class_counts_the_bytes_that_the_core_counts() -> None:
 
 
 def test_a_rate_acts_when_the_class_is_shown_again(
-    table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
+    write_row: WriteRow, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = HtbLimiter(write_row, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     assert limiter.set_rate(20_000_001, HostNs(0)) == 20_000_008
     while not limiter.writes:
         poller.turn(None)
@@ -130,25 +130,27 @@ def test_a_rate_acts_when_the_class_is_shown_again(
 
 
 def test_a_host_may_have_a_burst_of_its_own(
-    table: Table, poller: Poller, told: Callable[[], list[str]]
+    write_row: WriteRow, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, 5_000))
+    limiter = HtbLimiter(write_row, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, 5_000))
     limiter.set_rate(10_000_000, HostNs(0))
     limiter.close()
     assert [line.count(" burst 5000b cburst 5000b ") for line in told() if "change" in line] == [1, 1, 1]
 
 
-def test_no_limit_is_the_line_rate(table: Table, poller: Poller, told: Callable[[], list[str]]) -> None:
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+def test_no_limit_is_the_line_rate(
+    write_row: WriteRow, poller: Poller, told: Callable[[], list[str]]
+) -> None:
+    limiter = HtbLimiter(write_row, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     assert limiter.set_rate(0, HostNs(0)) == LINE_RATE_BPS
     limiter.close()
     assert f"rate {LINE_RATE_BPS}bit" in told()[1]
 
 
 def test_what_was_not_confirmed_before_the_end_is_a_row_without_a_time(
-    table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
+    write_row: WriteRow, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = HtbLimiter(write_row, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
     limiter.set_rate(8, HostNs(7))
     limiter.close()
     assert rows.getvalue().splitlines()[1:] == ["7,8,8,"]
@@ -156,10 +158,12 @@ def test_what_was_not_confirmed_before_the_end_is_a_row_without_a_time(
 
 
 def test_a_limiter_that_is_lent_is_left_when_its_rate_acts(
-    table: Table, poller: Poller, told: Callable[[], list[str]]
+    write_row: WriteRow, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
     """The program that stands for tc knows class 1:13 alone."""
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True))
+    limiter = HtbLimiter(
+        write_row, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True)
+    )
     limiter.use(3)
     limiter.set_rate(8_000_000, HostNs(0))
     assert not limiter.is_settled
@@ -181,12 +185,12 @@ def test_a_program_that_complains_is_told(told: Callable[[], list[str]], tmp_pat
 
 
 def test_whoever_lends_learns_of_our_end_after_our_last_rate(
-    table: Table, poller: Poller, told: Callable[[], list[str]]
+    write_row: WriteRow, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
     """As if this process were killed: all that it has open closes, and `tc` still reads its commands."""
     lender, here = socket.socketpair()
     lent = PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True, lender=here.fileno())
-    limiter = HtbLimiter(table, poller, lent)
+    limiter = HtbLimiter(write_row, poller, lent)
     limiter.use(3)
     limiter.set_rate(8_000_000, HostNs(0))
     here.close()

@@ -33,7 +33,7 @@ def test_a_transfer_arrives_whole_and_is_reported_once(rogue: Scene) -> None:
     rogue.follow(Schedule(BUFFER_BYTES, START))
     rogue.run()
     assert rogue.responder.buffer.sha256() == rogue.requester.buffer.sha256()
-    assert rogue.flow.ended == {"ok": 1, "error": 0, "unfinished": 0}
+    assert rogue.log.ended == {"ok": 1, "error": 0, "unfinished": 0}
     assert (rogue.flow.posted_verbs, rogue.flow.posted_batches) == (16, 16)
     (row,) = rogue.sent.rows("transfers")
     assert (row["transfer_id"], row["size_bytes"], row["status"], row["error"]) == ("1", "1000000", "ok", "")
@@ -44,7 +44,7 @@ def test_transfers_follow_one_another(rogue: Scene) -> None:
     rogue.run()
     rows = rogue.sent.rows("transfers")
     assert [row["transfer_id"] for row in rows] == ["1", "2", "3", "4", "5"]
-    assert rogue.flow.ended["ok"] == 5
+    assert rogue.log.ended["ok"] == 5
 
 
 def test_probes_of_no_bytes_go_out_at_their_instants(rogue: Scene) -> None:
@@ -62,7 +62,7 @@ def test_a_transfer_larger_than_the_memory_starts_again_at_its_beginning(rogue: 
     rogue.follow(Schedule(4 * BUFFER_BYTES, START))
     rogue.run()
     assert rogue.flow.posted_verbs == -(-4 * BUFFER_BYTES // SEGMENT_BYTES)
-    assert rogue.flow.ended["ok"] == 1
+    assert rogue.log.ended["ok"] == 1
 
 
 def test_nothing_is_posted_before_the_schedule_says_so(rogue: Scene) -> None:
@@ -92,14 +92,14 @@ def test_each_batch_leaves_one_row_of_samples(rogue: Scene) -> None:
 def test_delivered_bytes_are_counted_as_batches_complete(rogue: Scene) -> None:
     rogue.follow(Schedule(3 * SEGMENT_BYTES + 5, START))
     rogue.run()
-    assert rogue.flow._records.meter.total_bytes == 3 * SEGMENT_BYTES + 5
+    assert rogue.flow.records.meter.total_bytes == 3 * SEGMENT_BYTES + 5
 
 
 def test_a_lost_queue_pair_ends_the_transfer_with_the_nics_word(rogue: Scene) -> None:
     rogue.fabric.verbs_left = 3
     rogue.follow(Schedule(10 * SEGMENT_BYTES, START))
     rogue.run()
-    assert (rogue.flow.ended["error"], rogue.flow.first_error) == (1, "IBV_WC_RETRY_EXC_ERR")
+    assert (rogue.log.ended["error"], rogue.log.first_error) == (1, "IBV_WC_RETRY_EXC_ERR")
     assert [row["event"] for row in rogue.sent.rows("events")] == ["qp_failed"]
 
 
@@ -107,7 +107,7 @@ def test_a_refused_post_ends_the_transfer_with_pyverbs_word(rogue: Scene) -> Non
     rogue.fabric.queue_pairs[rogue.requester.queue_pair.qp_num].refuses = True
     rogue.follow(Schedule(SEGMENT_BYTES, START))
     assert rogue.flow.is_finished
-    assert "Cannot allocate memory" in (rogue.flow.first_error or "")
+    assert "Cannot allocate memory" in (rogue.log.first_error or "")
 
 
 def test_a_flow_cut_off_is_unfinished(rogue: Scene) -> None:
@@ -199,7 +199,7 @@ def test_over_uc_what_does_not_arrive_is_not_counted(over_uc: Scene) -> None:
     over_uc.follow(Schedule(SEGMENT_BYTES, START))
     over_uc.run()
     over_uc.turn()
-    assert (over_uc.flow.ended["ok"], over_uc.library._meter.total_bytes) == (1, 0)
+    assert (over_uc.log.ended["ok"], over_uc.library._meter.total_bytes) == (1, 0)
 
 
 def test_native_uc_counts_writes_by_their_immediates(
@@ -220,7 +220,7 @@ def test_the_shadow_takes_over_and_the_lost_queue_pair_comes_back(shadowed: Scen
     shadowed.turn()
     shadowed.fabric.broken.add(main)
     shadowed.run()
-    assert shadowed.flow.ended == {"ok": 4, "error": 0, "unfinished": 0}
+    assert shadowed.log.ended == {"ok": 4, "error": 0, "unfinished": 0}
     words = [row["event"] for row in shadowed.sent.rows("events")]
     assert words == ["qp_failed", "reset", "shadow_switch", "resynchronised"]
     assert f"queue pair {shadow}" in shadowed.sent.rows("events")[2]["detail"]
@@ -239,7 +239,7 @@ def test_both_queue_pairs_may_fail_in_turn(shadowed: Scene) -> None:
         shadowed.turn()
         shadowed.turn()
     shadowed.run()
-    assert shadowed.flow.ended["ok"] == 6
+    assert shadowed.log.ended["ok"] == 6
     assert [row["event"] for row in shadowed.sent.rows("events")].count("shadow_switch") == 3
 
 
