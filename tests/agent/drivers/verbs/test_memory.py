@@ -15,7 +15,7 @@ from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 from rogue.agent.drivers.verbs.queue_pair import QueuePair, QueueSizes
 
 
-def test_the_same_seed_gives_the_same_bytes_also_in_a_file() -> None:
+def test_the_same_seed_gives_the_same_bytes() -> None:
     descriptor = os.memfd_create("memory")
     os.ftruncate(descriptor, 2_000_000)
     in_file, anonymous = Memory(2_000_000, descriptor), Memory(2_000_000)
@@ -29,7 +29,7 @@ def test_the_same_seed_gives_the_same_bytes_also_in_a_file() -> None:
 
 
 @pytest.mark.parametrize("size_bytes", [1 << 62, 1 << 70])
-def test_more_memory_than_there_is_is_a_sentence(size_bytes: int) -> None:
+def test_too_much_memory_is_an_error(size_bytes: int) -> None:
     with pytest.raises(OSError, match=f"this node has no {size_bytes} bytes of memory"):
         Memory(size_bytes)
 
@@ -39,21 +39,16 @@ def ring(pyverbs: Pyverbs, endpoint: Endpoint, owner: int = 1) -> ReceiveRing:
     return ReceiveRing(pyverbs, pair, owner, 8, 100, (endpoint.buffer.address, endpoint.buffer.lkey))
 
 
-def test_slots_lie_one_behind_the_other(pyverbs: Pyverbs, requester: Endpoint, fabric: Fabric) -> None:
-    receives = ring(pyverbs, requester)
-    receives.renew()
-    posted = fabric.queue_pairs[receives.qp_num].receives
-    assert [each.sg[0].addr - requester.buffer.address for each in posted] == list(range(0, 800, 100))
-
-
-def test_numbers_tell_receives_from_sends_and_say_whose_they_are(
+def test_slots_are_adjacent_and_their_numbers_name_the_owner(
     pyverbs: Pyverbs, requester: Endpoint, fabric: Fabric
 ) -> None:
     receives = ring(pyverbs, requester)
     receives.renew()
-    for posted in fabric.queue_pairs[receives.qp_num].receives:
-        assert posted.wr_id & RECEIVE and posted.wr_id > DATAGRAM
-        assert owner_of(posted.wr_id) == 1
+    posted = fabric.queue_pairs[receives.qp_num].receives
+    assert [each.sg[0].addr - requester.buffer.address for each in posted] == list(range(0, 800, 100))
+    for each in posted:
+        assert each.wr_id & RECEIVE and each.wr_id > DATAGRAM
+        assert owner_of(each.wr_id) == 1
 
 
 def test_a_new_life_has_new_numbers(pyverbs: Pyverbs, requester: Endpoint, fabric: Fabric) -> None:
@@ -78,14 +73,7 @@ def test_a_used_receive_is_posted_again_in_its_place(
     assert (posted[-1].wr_id, posted[-1].sg[0].addr) == (first.wr_id, first.sg[0].addr)
 
 
-SIZE_BYTES = (1 << 20) + 3
-
-
-def make(pyverbs: Pyverbs, size_bytes: int = SIZE_BYTES) -> Buffer:
-    return Buffer(pyverbs, ProtectionDomain(Context("rxe0")), size_bytes)
-
-
-def test_the_address_is_where_the_checksummed_bytes_are(pyverbs: Pyverbs) -> None:
-    buffer = make(pyverbs, 5)
+def test_the_address_is_that_of_the_checksummed_bytes(pyverbs: Pyverbs) -> None:
+    buffer = Buffer(pyverbs, ProtectionDomain(Context("rxe0")), 5)
     ctypes.memmove(buffer.address, b"hello", 5)
     assert buffer.sha256() == hashlib.sha256(b"hello").hexdigest()
