@@ -278,9 +278,9 @@ class VerbsRequester(VerbsEnd):
             )
         self._begin_counting(start_ns)
         events = self._node.transfer_events
+        self._flow.follow(schedule, events)
         if events is not None:
             events.attach(self._flow.release)
-        self._flow.follow(schedule, events)
 
     @property
     def deadline_ns(self) -> HostNs | None:

@@ -4,7 +4,7 @@ import csv
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from helpers.fake_verbs import fake_pyverbs, fake_sysfs
 from helpers.fake_verbs_network import Fabric
@@ -95,11 +95,11 @@ class Stage:
         end = open_end(request, workplace, self.stack)
         return Actor(Role(request, end, self.clock.read, events), workplace, end.introduce(request.role))
 
-    def pair(self, transport: str = "rogue", **options: object) -> tuple[Actor, Actor]:
+    def pair(self, transport: str = "rogue", **options: Any) -> tuple[Actor, Actor]:
         """A connected requester and responder; `options` go into both `prepare` requests."""
-        sizes = {"buffer_bytes": 1_000_000, **options}
-        there = self.enter(Prepare("there", LIMIT_MS, "responder", "10.9.0.1", transport, **sizes))  # type: ignore[arg-type]
-        here = self.enter(Prepare("here", LIMIT_MS, "requester", "10.9.0.1", transport, **sizes))  # type: ignore[arg-type]
+        values: dict[str, Any] = {"address": "10.9.0.1", "buffer_bytes": 1_000_000, **options}
+        there = self.enter(Prepare("there", LIMIT_MS, "responder", transport=transport, **values))
+        here = self.enter(Prepare("here", LIMIT_MS, "requester", transport=transport, **values))
         there.role.handle(Connect("there", LIMIT_MS, here.introduction))
         here.role.handle(Connect("here", LIMIT_MS, there.introduction))
         return here, there

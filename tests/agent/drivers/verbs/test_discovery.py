@@ -123,7 +123,7 @@ def test_without_pyverbs_the_package_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("qp_num", "text"),
-    [(17, "ibv_modify_qp on queue pair 17: Errno: 22"), (None, "ibv_modify_qp: Errno: 22")],,
+    [(17, "ibv_modify_qp on queue pair 17: Errno: 22"), (None, "ibv_modify_qp: Errno: 22")],
 )
 def test_a_failed_verb_names_its_queue_pair(qp_num: int | None, text: str) -> None:
     assert str(VerbsError("ibv_modify_qp", "Errno: 22", qp_num)) == text
