@@ -93,15 +93,9 @@ class SimulatedFlow(RecoveringFlow):
         self._arrivals = None if on_arrival is None else Arrivals(self.transfers, on_arrival)
         if settings.estimator is not None and ESTIMATORS[settings.estimator].is_oracle:
             instruments = instruments._replace(left_ns=partial(SimulatedFlow._left_ns, proxy(self)))
+        qp_num, tracing = self._queue_pair.qp_num, record_rtt or record_control
         build = Connection if record_inputs is None else partial(RecordedConnection, log=record_inputs)
-        self._connection = build(
-            settings,
-            link,
-            self._queue_pair.qp_num,
-            tracing=record_rtt or record_control,
-            peer=peer,
-            instruments=instruments,
-        )
+        self._connection = build(settings, link, qp_num, tracing=tracing, peer=peer, instruments=instruments)
         self._is_reader = schedule.verb == "read"
         self._turn = self._share_limiters(settings)
         self._timer = simulation.timer(self._on_timer)
