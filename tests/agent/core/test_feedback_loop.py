@@ -250,16 +250,6 @@ def test_hold_off_lasts_to_its_last_byte_and_drains_only_for_an_anchor(
     assert hold_off.on_post(SEGMENT) == hold_off.epoch
 
 
-def test_another_change_restarts_the_hold_off_in_a_new_epoch() -> None:
-    hold_off = HoldOff(160_000, needs_anchor=True)
-    hold_off.restart()
-    hold_off.on_post(SEGMENT)
-    epoch = hold_off.epoch
-    hold_off.restart()
-    assert hold_off.epoch != epoch
-    assert posted_while_held(hold_off) == 3
-
-
 @pytest.mark.parametrize("phase", Phase)
 @pytest.mark.parametrize("is_idle", [False, True])
 def test_nothing_is_admitted_while_draining_or_paused(phase: Phase, is_idle: bool) -> None:

@@ -9,7 +9,7 @@ from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import NicError
 from rogue.agent.core.feedback_loop import FeedbackLoop
 from rogue.agent.core.immediates import rate_of
-from rogue.agent.core.lane import LANE_SHIFT, Lane, Reports
+from rogue.agent.core.lane import LANE_SHIFT, Lane
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer
 from rogue.agent.core.segmentation import Transfer
@@ -176,41 +176,3 @@ def test_a_read_needs_facts_about_the_peer() -> None:
     connection = Connection(SETTINGS, LINK, 1)
     with pytest.raises(AssertionError, match="no facts about the NIC"):
         connection.submit(Transfer(1, 1, verb="read"))
-
-
-def reports_of(*transfer_ids: int) -> Reports:
-    reports = Reports()
-    for transfer_id in transfer_ids:
-        reports.add(transfer_id)
-    return reports
-
-
-def test_a_suspect_is_held_with_all_later_ends() -> None:
-    reports, actions = reports_of(1, 2, 3), list[Action]()
-    reports.suspect([2])
-    for transfer_id in (1, 2, 3):
-        reports.complete(transfer_id, 10, actions)
-    assert actions == [TransferDone(1, True, 10)]
-    assert 3 in reports, "what is held still runs"
-    reports.clear_suspicion(actions)
-    assert actions[1:] == [TransferDone(2, True, 10), TransferDone(3, True, 10)]
-    assert 3 not in reports
-    reports.suspect([-1, 5])
-    reports.add(5)
-    reports.complete(5, 10, actions)
-    assert actions[3:] == [TransferDone(5, True, 10)], "5 did not run when -1 and 5 were suspected"
-
-
-def test_failure_reports_everything_once_with_its_progress() -> None:
-    reports, actions = reports_of(1, 2, 3, 4), list[Action]()
-    reports.suspect([1])
-    reports.complete(1, 10, actions)
-    reports.fail([(2, 30), (2, 60), (3, 0), (4, 0)], {3}, actions)
-    assert actions == [
-        TransferDone(1, False, 10),
-        TransferDone(2, False, 30),
-        TransferDone(3, False, 0),
-        TransferDone(4, False, 0, is_sent=False),
-    ]
-    reports.fail([(2, 30)], set(), actions)
-    assert len(actions) == 4

@@ -242,22 +242,3 @@ def test_the_minimum_number_of_batches_is_a_parameter(
     assert posted.has_room(batch_of(SEGMENT), cwnd_packets=2) is may_post
     assert posted.overrules(cwnd_packets=64 * batches_min - 1)
     assert not posted.overrules(cwnd_packets=64 * batches_min)
-
-
-def test_batches_leave_in_order() -> None:
-    posted = window(10, 20, 30)
-    assert posted.inflight_bytes == 60
-    assert posted.pop().payload_bytes == 10
-    assert posted.inflight_bytes == 50
-    assert [batch.payload_bytes for batch in posted.take_all()] == [20, 30]
-    assert (posted.inflight_bytes, posted.inflight_verbs, posted.batches) == (0, 0, [])
-
-
-def test_the_send_queue_is_never_overfilled() -> None:
-    posted = Window(mtu_bytes=1024, segment_bytes=SEGMENT, verbs_max=8)
-    posted.push(batch_of(0, verbs=4))
-    assert posted.has_room(batch_of(0, verbs=4), cwnd_packets=100)
-    posted.push(batch_of(0, verbs=4))
-    assert not posted.has_room(batch_of(0, verbs=1), cwnd_packets=100)
-    posted.pop()
-    assert posted.has_room(batch_of(0, verbs=1), cwnd_packets=100)

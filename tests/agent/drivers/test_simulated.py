@@ -200,6 +200,7 @@ def test_a_permanent_cut_is_given_up() -> None:
         "error",
         "queue pair 2: no reply to resynchronisation for 30 s",
     )
+    assert flow.events[-1][1:] == ("gave_up", record.error)
 
 
 def test_losses_that_the_nic_repairs_are_counted() -> None:

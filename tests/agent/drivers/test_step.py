@@ -4,13 +4,8 @@ import pytest
 
 from rogue.agent.core.actions import (
     SUCCESS,
-    ConnectionFailed,
     PostSend,
     QueuePairFailed,
-    ReadyQueuePair,
-    ResetQueuePair,
-    SendPeer,
-    SwitchToShadow,
     Trace,
     TransferDone,
 )
@@ -21,7 +16,7 @@ from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import State
 from rogue.agent.core.transports import settings_for
-from rogue.agent.drivers.step import UNEXPLAINED, PeerListener, RecoveringFlow, drain
+from rogue.agent.drivers.step import PeerListener, drain
 
 NOW = HostNs(10)
 LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
@@ -111,64 +106,6 @@ def test_the_timer_follows_the_deadline() -> None:
     drain(connection, driver, HostNs(NOW + 10**9))
     assert driver.timers == [None, NOW + 10**9, None]
     assert driver.notes[-2:] == ["failed None", "done 1 error"]
-
-
-class Diary(RecoveringFlow):
-    """A flow that records what it would do."""
-
-    def __init__(self) -> None:
-        self.done: list[str] = []
-        self._qp_num = 3
-
-    @property
-    def _active_qp_num(self) -> int:
-        return self._qp_num
-
-    def _reason(self, status: int | None) -> str:
-        return UNEXPLAINED if status is None else f"status {status}"
-
-    def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
-        self.done.append(f"lost because of {self._error}")
-
-    def _switch_to(self, qp_num: int) -> None:
-        self._qp_num = qp_num
-
-    def _reset(self, qp_num: int) -> None:
-        self.done.append(f"reset {qp_num}")
-
-    def _make_ready(self, action: ReadyQueuePair) -> None:
-        self.done.append(f"ready {action.qp_num}")
-
-    def _send_peer(self, payload: bytes) -> None:
-        self.done.append(payload.decode())
-
-    def _note(self, now: HostNs, event: str, detail: str) -> None:
-        self.done.append(f"{now} {event}: {detail}")
-
-
-def test_a_flow_recovers_and_records_events() -> None:
-    flow = Diary()
-    flow.queue_pair_failed(QueuePairFailed(1, 12), NOW)
-    for action in (
-        ResetQueuePair(3),
-        SendPeer(b"resync 3"),
-        SwitchToShadow(4, 70_000),
-        ReadyQueuePair(3, sq_psn=1, rq_psn=2),
-        ConnectionFailed("no reply"),
-    ):
-        flow.recover(action, NOW)
-    assert flow.done == [
-        "lost because of status 12",
-        "10 qp_failed: queue pair 3: status 12",
-        "reset 3",
-        "10 reset: queue pair 3",
-        "resync 3",
-        "10 shadow_switch: queue pair 4: 70000 bytes again",
-        "ready 3",
-        "10 resynchronised: queue pair 3",
-        "10 gave_up: no reply",
-    ]
-    assert (flow.again_bytes, flow._error) == (70_000, "no reply")
 
 
 def test_an_invalid_message_is_dropped_and_counted() -> None:
