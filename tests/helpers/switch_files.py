@@ -5,13 +5,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from helpers.networks import GBPS
+from helpers.networks import connect, network
 from helpers.plugin_files import FOLDER
 
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.simulator import (
-    IDEAL,
     Marking,
     NicControl,
     QueuePair,
@@ -42,18 +41,13 @@ def fan_in(
     **features: Any,
 ) -> Simulation:
     """Four hosts that send to one, over a switch."""
-    simulation = simulation_type(seed=1)
-    simulation.add_switch("s0", controls=controls, **({"buffer_bytes": 300_000, "alpha": 8.0} | features))
-    for host in range(5):
-        simulation.add_host(f"h{host}", IDEAL)
-        simulation.add_link(f"h{host}", "s0", rate_bps=10 * GBPS, delay_ps=1_000_000)
+    switch = {"controls": controls, "buffer_bytes": 300_000, "alpha": 8.0, **features}
+    simulation = network([(f"h{host}", "s0") for host in range(5)], simulation_type, switch=switch)
     simulation.sample_queues(5_000)
+    transport = {"reliability": reliability, "control": control}
     for host in range(1, 5):
-        queue_pair, _ = simulation.connect(
-            f"h{host}", "h0", mtu_bytes=1024, retry_count=7, timeout_exponent=14, priority=host % 2,
-            reliability=reliability, control=control,
-        )  # fmt: skip
-        queue_pair.post_write(1, size_bytes, True)
+        sender = connect(simulation, f"h{host}", "h0", priority=host % 2, **transport)
+        sender.post_write(1, size_bytes, True)
     return simulation
 
 
@@ -66,22 +60,19 @@ def two_tier(
     **connection: Any,
 ) -> Simulation:
     """Two leaves of four hosts, four spines; each host of one leaf sends messages to one of the other."""
-    simulation = kind(seed=3)
-    for switch in ("leaf0", "leaf1", "spine0", "spine1", "spine2", "spine3"):
-        simulation.add_switch(switch, buffer_bytes=2_000_000, alpha=8.0, marking=marking, controls=controls)
-    for host in range(8):
-        simulation.add_host(f"h{host}", IDEAL)
-        simulation.add_link(f"h{host}", f"leaf{host // 4}", rate_bps=10 * GBPS, delay_ps=1_000_000)
-    for leaf in range(2):
-        for spine in range(4):
-            simulation.add_link(f"leaf{leaf}", f"spine{spine}", rate_bps=10 * GBPS, delay_ps=1_000_000)
+    downlinks = [(f"h{host}", f"leaf{host // 4}") for host in range(8)]
+    simulation = network(
+        [*downlinks, *((f"leaf{leaf}", f"spine{spine}") for leaf in range(2) for spine in range(4))],
+        kind,
+        switch={"buffer_bytes": 2_000_000, "alpha": 8.0, "marking": marking, "controls": controls},
+        settings={"seed": 3},
+    )
     simulation.sample_queues(5_000)
-    usual = {"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 14}
+    size_bytes = 400 * 1024 // messages
     for host in range(4):
-        ends = simulation.connect(f"h{host}", f"h{host + 4}", path_seed=host, **(usual | connection))
+        sender = connect(simulation, f"h{host}", f"h{host + 4}", path_seed=host, **connection)
         for number in range(messages):
-            size_bytes = 400 * 1024 // messages
-            simulation.schedule(number * every_ns, partial(_post, ends[0], number, size_bytes))
+            simulation.schedule(number * every_ns, partial(_post, sender, number, size_bytes))
     return simulation
 
 
