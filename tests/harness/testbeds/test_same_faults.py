@@ -11,9 +11,9 @@ from helpers.told import nodes_of, refusal, told_by_nodes
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.linux_switch import PortSettings
+from rogue.harness.testbeds.ends.switch_ports import outages
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
-from rogue.harness.testbeds.kernel.network import outages as kernels_outages
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
 from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Simulation
@@ -94,7 +94,7 @@ def test_a_kernels_ports_are_told_all(tmp_path: Path, topology: str, faults: str
     assert (refusal(KernelTestbed(), cell) is None) == OF_LINKS[faults]
     if OF_LINKS[faults]:
         _check_ports(cell, kernels_ports(cell))
-        told = [(outage.at_ns, outage.duration_ns) for _, outage in kernels_outages(cell)]
+        told = [(outage.at_ns, outage.duration_ns) for _, outage in outages(cell, cell.network.ports)]
         assert told == [(each.at_ns, each.duration_ns) for each in cell.network.outages]
 
 

@@ -23,7 +23,7 @@ from rogue.harness.testbeds.ends.requests import (
     memory_bytes,
     prepare_request,
 )
-from rogue.harness.testbeds.ends.roles import MEMORY_BYTES_MAX, EndName, NodeFlow, plan_roles
+from rogue.harness.testbeds.ends.roles import MEMORY_BYTES_MAX, EndName, NodeFlow, Role, plan_roles
 
 
 def planned(tmp_path: Path, *settings: str) -> tuple[list[NodeFlow], Timing]:
@@ -34,7 +34,7 @@ def planned(tmp_path: Path, *settings: str) -> tuple[list[NodeFlow], Timing]:
 
 def test_an_end_of_a_flow(tmp_path: Path) -> None:
     (flow, *_, probe), timing = planned(tmp_path)
-    request = prepare_request((flow, "requester"), "10.9.0.10", "htb", timing, 5_000)
+    request = prepare_request(Role(flow, "requester"), "10.9.0.10", "htb", timing, 5_000)
     assert (request.role, request.end, request.address) == ("flow0-requester", "requester", "10.9.0.10")
     assert (request.transport, request.line_rate_bps, request.mtu_bytes) == ("rogue", 10**8, 1024)
     assert (request.limiter, request.priority, request.record_rtt) == ("htb", 1, True)
@@ -43,11 +43,11 @@ def test_an_end_of_a_flow(tmp_path: Path) -> None:
         interval_ns,
         interval_ns - flow.flow.start_ns,
     )
-    quiet = prepare_request((probe, "requester"), "10.9.0.10", "htb", timing, 5_000)
+    quiet = prepare_request(Role(probe, "requester"), "10.9.0.10", "htb", timing, 5_000)
     assert (quiet.limiter, quiet.priority, quiet.record_rtt) == ("none", 0, False)
     assert not request.record_control
     (asked, *_), timing = planned(tmp_path, "measure=[control]")
-    assert prepare_request((asked, "requester"), "10.9.0.10", "htb", timing, 5_000).record_control
+    assert prepare_request(Role(asked, "requester"), "10.9.0.10", "htb", timing, 5_000).record_control
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_only_the_end_that_the_bytes_leave_has_a_limiter_and_its_priority(
     """ACKs with the data's priority would queue behind the limit of the flow in the other direction."""
     (flow, *_), timing = planned(tmp_path, f"workload.verb={verb}")
     ends: tuple[EndName, EndName] = ("requester", "responder")
-    requests = {end: prepare_request((flow, end), "10.9.0.10", "htb", timing, 5_000) for end in ends}
+    requests = {end: prepare_request(Role(flow, end), "10.9.0.10", "htb", timing, 5_000) for end in ends}
     limited = {end: (request.limiter, request.priority) for end, request in requests.items()}
     other = next(end for end in ends if end != source)
     assert limited == {source: ("htb", 1), other: ("none", 0)}
@@ -69,20 +69,20 @@ def test_options_of_the_driver_reach_both_ends(tmp_path: Path) -> None:
     """Only a requester has decisions that could be replayed."""
     options = "transports=[{name: rogue, completions: polling, record_inputs: true}]"
     (flow, *_, probe), timing = planned(tmp_path, options)
-    here = prepare_request((flow, "requester"), "10.9.0.10", "htb", timing, 5_000)
-    there = prepare_request((flow, "responder"), "10.9.0.10", "htb", timing, 5_000)
+    here = prepare_request(Role(flow, "requester"), "10.9.0.10", "htb", timing, 5_000)
+    there = prepare_request(Role(flow, "responder"), "10.9.0.10", "htb", timing, 5_000)
     assert (here.completions, here.record_inputs) == ("polling", True)
     assert (there.completions, there.record_inputs) == ("polling", False)
-    assert prepare_request((probe, "requester"), "10.9.0.10", "htb", timing, 5_000).completions == "event"
+    assert prepare_request(Role(probe, "requester"), "10.9.0.10", "htb", timing, 5_000).completions == "event"
 
 
 def test_a_schedule(tmp_path: Path) -> None:
     flows, _ = planned(tmp_path, "workload.repeat_for=2s")
-    (load,) = load_requests(flows[0], "flow0-requester", 5_000)
+    (load,) = load_requests(Role(flows[0], "requester"), 5_000)
     assert isinstance(load, Load)
     assert (load.size_bytes, load.count, load.interval_ns) == (1_000_000, None, None)
     assert load.repeat_for_ns == 2 * 10**9 - flows[0].flow.start_ns
-    (probe,) = load_requests(flows[-1], "probe-requester", 5_000)
+    (probe,) = load_requests(Role(flows[-1], "requester"), 5_000)
     assert isinstance(probe, Load)
     assert (probe.size_bytes, probe.interval_ns) == (0, 100_000)
 
@@ -91,7 +91,7 @@ def test_arrivals_in_portions(tmp_path: Path) -> None:
     many = "workload={kind: many_pairs, hosts: 2, load: 0.9, arrive_for: 9s, size: 10KB}"
     flows, _ = planned(tmp_path, many, "probe=null")
     flow = flows[0]
-    requests = list(load_requests(flow, "flow0-requester", 5_000))
+    requests = list(load_requests(Role(flow, "requester"), 5_000))
     assert all(isinstance(each, Arrivals) and len(each.arrivals) <= ARRIVALS_MAX for each in requests)
     said = [tuple(each) for request in requests if isinstance(request, Arrivals) for each in request.arrivals]
     assert said == [(each.start_ns - flow.flow.start_ns, each.size_bytes) for each in flow.flow.arrivals]
@@ -115,7 +115,7 @@ def planned_of_memories(tmp_path: Path, *settings: str) -> list[NodeFlow]:
 
 def entered(stage: Stage, flow: NodeFlow, end: EndName, timing_of: Path) -> Actor:
     """A role as the harness asks for it, but for where it is."""
-    request = prepare_request((flow, end), "10.9.0.10", "none", cell_of(timing_of).timing, LIMIT_MS)
+    request = prepare_request(Role(flow, end), "10.9.0.10", "none", cell_of(timing_of).timing, LIMIT_MS)
     name = "here" if end == "requester" else "there"
     return stage.enter(replace(request, role=name, address="10.9.0.1", limiter="none", priority=0))
 

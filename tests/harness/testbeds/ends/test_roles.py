@@ -15,6 +15,7 @@ from rogue.harness.testbeds.ends.roles import (
     PRIORITIES,
     LimiterClass,
     NodeFlow,
+    Role,
     after_requests,
     can_take_turns,
     is_limited,
@@ -22,7 +23,7 @@ from rogue.harness.testbeds.ends.roles import (
     limiter_classes,
     pacing_facts,
     plan_roles,
-    short_of,
+    short_of_limiters,
     unorderable,
 )
 
@@ -42,14 +43,14 @@ def many(peers: int, verb: str = "write") -> tuple[str, ...]:
 def test_as_long_as_there_are_enough_each_has_its_own(tmp_path: Path) -> None:
     own = flows(tmp_path, *many(7))
     assert limiter_classes(own, PRIORITIES) == [LimiterClass(number) for number in range(1, 8)]
-    assert short_of("h0", own, PRIORITIES) is None
+    assert short_of_limiters({"h0": own}, PRIORITIES) is None
 
 
 def test_then_all_take_turns_at_all(tmp_path: Path) -> None:
     own = flows(tmp_path, *many(8))
     assert limiter_classes(own, PRIORITIES) == [LimiterClass(1, (1, 2, 3, 4, 5, 6, 7))] * 8
     assert limiter_classes(own, 2) == [LimiterClass(1, (1, 2))] * 8
-    assert short_of("h0", own, 1) is None
+    assert short_of_limiters({"h0": own}, 1) is None
 
 
 def test_those_that_cannot_take_turns_keep_a_limiter_each(tmp_path: Path) -> None:
@@ -60,14 +61,14 @@ def test_those_that_cannot_take_turns_keep_a_limiter_each(tmp_path: Path) -> Non
     mixed = [own[0], reads[0], own[1], unreliable[0]]
     turns = LimiterClass(3, (3,))
     assert limiter_classes(mixed, 3) == [turns, LimiterClass(1), turns, LimiterClass(2)]
-    assert short_of("h0", mixed, 3) is None
-    assert short_of("h0", mixed, 2) == (
+    assert short_of_limiters({"h0": mixed}, 3) is None
+    assert short_of_limiters({"h0": mixed}, 2) == (
         "h0 sends 4 flows with rates, and its card has 2 limiters for them: 2 respond to "
         "READs or go over unreliable connections, which keep a limiter each and take no turns; let it send "
         "fewer of these"
     )
-    assert short_of("h0", reads, 2) is not None
-    assert short_of("h0", reads, 3) is None
+    assert short_of_limiters({"h0": reads}, 2) is not None
+    assert short_of_limiters({"h0": reads}, 3) is None
 
 
 def test_where_all_is_held_back_by_software_flows_may_share(tmp_path: Path) -> None:
@@ -81,9 +82,9 @@ def test_an_agent_is_told_of_turns_where_something_can_be_lent(
 ) -> None:
     cell = cell_of(tmp_path, FAST, *many(3), "probe=null", "topology.nic_limiters=2")
     flow = plan_roles(cell)[0]
-    asked = prepare_request((flow, "requester"), "10.9.0.1", limiter, cell.timing, 1)
+    asked = prepare_request(Role(flow, "requester"), "10.9.0.1", limiter, cell.timing, 1)
     assert (asked.priority, asked.turns) == (1, turns)
-    assert prepare_request((flow, "responder"), "10.9.0.1", limiter, cell.timing, 1).turns == []
+    assert prepare_request(Role(flow, "responder"), "10.9.0.1", limiter, cell.timing, 1).turns == []
 
 
 DRAINS = "{kind: many_pairs, hosts: 3, size: 100KB, load: 0.9, arrive_for: 2ms, drain_for: 10us}"
@@ -157,7 +158,7 @@ def test_a_ring_waits_for_what_arrives_from_its_other_neighbour(tmp_path: Path) 
     flows = planned_of_waiting(tmp_path, RING, "probe=null")
     assert [flow.flow.ends for flow in flows] == ["h0->h1", "h1->h2", "h2->h0"]
     assert {flow.tells for flow in flows} == {("arrival",)}
-    (after,) = after_requests(flows[1], "flow1-requester", 5_000)
+    (after,) = after_requests(Role(flows[1], "requester"), 5_000)
     assert (after.role, after.known_by, after.moment) == ("flow1-requester", "flow0-responder", "arrival")
     assert after.waits == [[1, 0, 7_000], [2, 1, 7_000], [3, 2, 0]]
 
@@ -165,11 +166,10 @@ def test_a_ring_waits_for_what_arrives_from_its_other_neighbour(tmp_path: Path) 
 def test_both_ends_know_what_is_told_and_waits_follow_the_arrivals(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, RING)
     *flows, probe = plan_roles(cell)
-    for end in ("requester", "responder"):
-        request = prepare_request((flows[0], end), "10.9.0.10", "htb", cell.timing, 5_000)  # type: ignore[arg-type]
-        assert request.tells == ["arrival"]
-    assert prepare_request((probe, "requester"), "10.9.0.10", "htb", cell.timing, 5_000).tells == []
-    kinds = [type(each).__name__ for each in load_requests(flows[0], "flow0-requester", 5_000)]
+    for role in flows[0].roles:
+        assert prepare_request(role, "10.9.0.10", "htb", cell.timing, 5_000).tells == ["arrival"]
+    assert prepare_request(Role(probe, "requester"), "10.9.0.10", "htb", cell.timing, 5_000).tells == []
+    kinds = [type(each).__name__ for each in load_requests(Role(flows[0], "requester"), 5_000)]
     assert kinds == ["Arrivals", "After"]
 
 
@@ -177,7 +177,7 @@ def test_ends_are_known_at_the_source(tmp_path: Path) -> None:
     loop = "workload={kind: many_pairs, hosts: 2, load: 0.5, arrive_for: 10ms, loop: closed}"
     (flow, *_) = planned_of_waiting(tmp_path, loop)
     assert flow.tells == ("arrival", "end")
-    assert {after.known_by for after in after_requests(flow, "x", 5_000)} <= {
+    assert {after.known_by for after in after_requests(Role(flow, "requester"), 5_000)} <= {
         "flow0-requester",
         "flow1-requester",
     }
@@ -187,7 +187,7 @@ def test_many_waits_come_in_portions(tmp_path: Path) -> None:
     flow = planned_of_waiting(
         tmp_path, "workload={kind: collective, hosts: 2, size: 4KB, iterations: 1000}", "probe=null"
     )[0]
-    requests = [each for each in load_requests(flow, "x", 5_000) if isinstance(each, After)]
+    requests = [each for each in load_requests(Role(flow, "requester"), 5_000) if isinstance(each, After)]
     assert sum(len(each.waits) for each in requests) == len(flow.flow.arrivals) - 1
     assert max(len(each.waits) for each in requests) == WAITS_MAX
     for each in requests:
