@@ -36,7 +36,7 @@ def made(kind: Callable[[], Testbed]) -> Testbed:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_it_can_be_sent_to_another_process(kind: Callable[[], Testbed]) -> None:
+def test_testbed_can_be_pickled(kind: Callable[[], Testbed]) -> None:
     assert pickle.loads(pickle.dumps(kind())).name == kind().name
 
 
@@ -47,7 +47,7 @@ def test_registry_key_is_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("transport", BASES)
 @pytest.mark.parametrize("kind", EVERY)
-def test_it_says_of_every_transport_whether_it_can(
+def test_every_transport_is_supported_or_refused_by_name(
     kind: Callable[[], Testbed], transport: str, tmp_path: Path
 ) -> None:
     cell = cell_of(tmp_path, f"transports=[{transport}]")
@@ -58,7 +58,7 @@ def test_it_says_of_every_transport_whether_it_can(
 
 
 @pytest.mark.parametrize("kind", RUN_HERE)
-def test_its_results_follow_the_schema(kind: Callable[[], Testbed], tmp_path: Path) -> None:
+def test_results_follow_the_schema(kind: Callable[[], Testbed], tmp_path: Path) -> None:
     fractions: list[float] = []
     result = made(kind).run(cell_of(tmp_path), fractions.append)
     assert result.failure is None
@@ -69,7 +69,7 @@ def test_its_results_follow_the_schema(kind: Callable[[], Testbed], tmp_path: Pa
 
 
 @pytest.mark.parametrize("kind", RUN_HERE[:-1])
-def test_every_measure_is_there_or_has_a_reason(kind: Callable[[], Testbed], tmp_path: Path) -> None:
+def test_every_measure_has_a_table_or_a_reason(kind: Callable[[], Testbed], tmp_path: Path) -> None:
     """Of a cell that fills an interval of each."""
     result = made(kind).run(cell_of(tmp_path, "workload.repeat_for=10ms"), lambda _fraction: None)
     assert set(result.tables) | set(result.not_measured) >= {
@@ -78,19 +78,19 @@ def test_every_measure_is_there_or_has_a_reason(kind: Callable[[], Testbed], tmp
     assert not set(result.tables) & set(result.not_measured)
 
 
-def test_an_unknown_testbed_is_a_usage_error() -> None:
+def test_unknown_testbed_is_a_usage_error() -> None:
     names = ", ".join(known_testbeds())
     with pytest.raises(UsageError, match=f"expected {names}, or the file of an inventory"):
         find_testbed("vurtual")
 
 
-def test_the_nodes_of_an_inventory_are_a_testbed(tmp_path: Path) -> None:
+def test_inventory_file_is_a_testbed(tmp_path: Path) -> None:
     file = tmp_path / "inventory.yaml"
     file.write_text("all: {}\n")
     assert find_testbed(str(file)).name == str(file)
 
 
-def test_a_testbed_must_be_whole() -> None:
+def test_incomplete_testbed_is_abstract() -> None:
     class Half(Testbed):
         pass
 
@@ -125,29 +125,29 @@ def imported(path: Path) -> Iterator[str]:
                 yield name.removeprefix(f"{PACKAGE}.").partition(".")[0]
 
 
-def test_every_testbed_is_a_line_of_the_registry() -> None:
+def test_every_testbed_is_registered() -> None:
     lines = [each.module for each in TESTBEDS.values() if isinstance(each, BuiltIn)]
     assert sorted([*lines, OF_INVENTORIES]) == MODULES
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_testbed_imports_no_other(module: str) -> None:
+def test_testbed_imports_no_other(module: str) -> None:
     for path in files_of(module):
         assert set(imported(path)) <= {module, *SHARED}, path
 
 
 @pytest.mark.parametrize("shared", SHARED)
-def test_what_they_share_imports_none_of_them(shared: str) -> None:
+def test_shared_modules_import_no_testbed(shared: str) -> None:
     for path in files_of(shared):
         assert set(imported(path)) <= set(SHARED), path
 
 
-def test_a_line_makes_what_its_folder_names() -> None:
+def test_registered_testbed_is_built_by_name() -> None:
     assert isinstance(BuiltIn("kernel", "KernelTestbed")(), KernelTestbed)
     assert isinstance(find_testbed("kernel"), KernelTestbed)
 
 
-def test_the_virtual_testbed_has_a_name_too() -> None:
+def test_virtual_testbed_is_known() -> None:
     assert known_testbeds() == (*TESTBEDS, "virtual")
 
 
@@ -173,7 +173,7 @@ def fluid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "fluid"
 
 
-def test_a_testbed_of_one_file_runs_an_experiment_and_yields_a_report(fluid: str, tmp_path: Path) -> None:
+def test_testbed_of_one_file_yields_a_report(fluid: str, tmp_path: Path) -> None:
     file = tmp_path / "fluid.yaml"
     file.write_text(EXPERIMENT)
     run = rogue.run(file, out=tmp_path / "results", testbed=fluid)
@@ -188,7 +188,7 @@ def test_a_testbed_of_one_file_runs_an_experiment_and_yields_a_report(fluid: str
     assert "the fluid network has transfers only" in report
 
 
-def test_it_says_what_it_cannot_run(fluid: str, tmp_path: Path) -> None:
+def test_testbed_of_one_file_refuses_faults(fluid: str, tmp_path: Path) -> None:
     settings = ("faults=[{kind: loss, target: h1, one_in: 100}]",)
     file = tmp_path / "fluid.yaml"
     file.write_text(EXPERIMENT)

@@ -79,7 +79,7 @@ def of_simulator(cell: Planned) -> Callable[..., tuple[str, ...]]:
     return told
 
 
-def test_no_key_is_left_out() -> None:
+def test_every_key_has_a_case() -> None:
     """A new key is added here with its effect."""
     assert keys_of(Experiment) - NOT_OF_A_CELL == {
         "topology", "workload", "traffic", "probe", "transports", "faults", "seed", "measure", "time_limit",
@@ -117,7 +117,7 @@ def test_no_key_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_key_on_the_simulator(
+def test_key_on_the_simulator(
     case: Case, cell: Planned, of_simulator: Callable[..., tuple[str, ...]]
 ) -> None:
     usual, asked = _settings(case)
@@ -127,13 +127,13 @@ def test_a_key_on_the_simulator(
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_key_on_nodes(case: Case, cell: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_on_nodes(case: Case, cell: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
     usual, asked = _settings(case)
     assert _is_known_to_nodes(case.key, cell(*usual), cell(*asked), monkeypatch)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_key_in_a_kernel(case: Case, cell: Planned, of_kernel: Callable[..., tuple[str, ...]]) -> None:
+def test_key_in_a_kernel(case: Case, cell: Planned, of_kernel: Callable[..., tuple[str, ...]]) -> None:
     usual, asked = _settings(case)
     bed = KernelTestbed()
     if _is_refused(case.key, refusal(bed, cell(*usual)), refusal(bed, cell(*asked))):
@@ -143,7 +143,7 @@ def test_a_key_in_a_kernel(case: Case, cell: Planned, of_kernel: Callable[..., t
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
-def test_a_parameter_of_a_group_in_a_kernel(
+def test_group_parameter_in_a_kernel(
     parameter: Parameter, cell: Planned, of_kernel: Callable[..., tuple[str, ...]]
 ) -> None:
     usual = group(parameter.transport, {})
@@ -155,7 +155,7 @@ def test_a_parameter_of_a_group_in_a_kernel(
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
-def test_a_parameter_of_a_group_on_the_simulator(
+def test_group_parameter_on_the_simulator(
     parameter: Parameter, cell: Planned, of_simulator: Callable[..., tuple[str, ...]]
 ) -> None:
     bed, beside = SimulatorTestbed(), NEEDED.get(parameter.key, {})
@@ -170,14 +170,14 @@ def test_a_parameter_of_a_group_on_the_simulator(
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
-def test_a_parameter_of_a_group_on_nodes(
+def test_group_parameter_on_nodes(
     parameter: Parameter, cell: Planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _check_on_nodes(parameter, lambda values: cell(*group(parameter.transport, values)), monkeypatch)
 
 
 @pytest.mark.parametrize("parameter", {each.transport: each for each in PARAMETERS}.values(), ids=str)
-def test_a_parameter_of_the_cells_transport_on_nodes(
+def test_cell_parameter_on_nodes(
     parameter: Parameter, cell: Planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def planned(values: cell_keys.Values) -> Cell:

@@ -55,9 +55,7 @@ class Flapping(Fault):
         ]
 
 
-def test_a_fault_of_cuts_and_losses_is_one_class_for_all_testbeds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fault_made_of_cuts_works_on_all_testbeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FAULTS, "flapping", Flapping)
     cell = _cell(tmp_path, STAR, "{kind: flapping, target: h1, times: 3}")
     for bed in (SimulatorTestbed(), KernelTestbed(), nodes_of(cell, monkeypatch, kind="nodes")[0]):
@@ -71,7 +69,7 @@ def test_no_fault_is_left_out() -> None:
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
 @pytest.mark.parametrize("faults", OF_LINKS)
-def test_the_engine_is_told_all(
+def test_engine_gets_all_faults(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, faults: str
 ) -> None:
     cell = _cell(tmp_path, topology, faults)
@@ -89,7 +87,7 @@ def test_the_engine_is_told_all(
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
 @pytest.mark.parametrize("faults", OF_LINKS)
-def test_a_kernels_ports_are_told_all(tmp_path: Path, topology: str, faults: str) -> None:
+def test_kernel_ports_get_all_faults(tmp_path: Path, topology: str, faults: str) -> None:
     cell = _cell(tmp_path, topology, faults)
     assert (refusal(KernelTestbed(), cell) is None) == OF_LINKS[faults]
     if OF_LINKS[faults]:
@@ -100,7 +98,7 @@ def test_a_kernels_ports_are_told_all(tmp_path: Path, topology: str, faults: str
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
 @pytest.mark.parametrize("faults", OF_LINKS)
-def test_the_ports_between_nodes_are_told_all(
+def test_ports_between_nodes_get_all_faults(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, faults: str
 ) -> None:
     cell = _cell(tmp_path, topology, faults)
@@ -115,7 +113,7 @@ def test_the_ports_between_nodes_are_told_all(
 
 @pytest.mark.parametrize("reroute_after", ["", ", reroute_after: 10us"])
 @pytest.mark.parametrize("kind", ["link_cut, target: s0-s1", "link_failures, target: s0"])
-def test_only_the_simulator_forwards_around_a_link(
+def test_only_the_simulator_reroutes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, reroute_after: str
 ) -> None:
     cell = _cell(tmp_path, DUMBBELL, f"{{kind: {kind}, at: 1ms, duration: 2ms{reroute_after}}}")
@@ -135,7 +133,7 @@ def test_only_the_simulator_cuts_one_direction(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("kind", OF_OTHERS)
-def test_what_only_the_simulator_breaks_is_refused_elsewhere(
+def test_faults_of_the_simulator_are_refused_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     faults, told = f"{{kind: {kind}, {OF_OTHERS[kind]}}}", f"a Linux switch has no {FAULTS[kind].__name__}"

@@ -36,7 +36,7 @@ ON_LINUX = [f"[{name}]" for name in ("rogue", "rogue-uc", "roce", "roce-uc", "dc
 
 @pytest.mark.parametrize("topology", [STAR, LOT])
 @pytest.mark.parametrize("transports", TRANSPORTS)
-def test_the_simulator_is_what_is_asked_for(
+def test_simulator_has_the_requested_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, transports: str
 ) -> None:
     cell = _cell(tmp_path, topology, transports)
@@ -46,7 +46,7 @@ def test_the_simulator_is_what_is_asked_for(
 
 @pytest.mark.parametrize("topology", [STAR, LOT])
 @pytest.mark.parametrize("transports", TRANSPORTS)
-def test_a_kernels_switches_are_what_is_asked_for(tmp_path: Path, topology: str, transports: str) -> None:
+def test_kernel_has_the_requested_network(tmp_path: Path, topology: str, transports: str) -> None:
     cell = _cell(tmp_path, topology, transports)
     reason = refusal(KernelTestbed(), cell)
     assert (reason is None) == (transports in ON_LINUX)
@@ -56,7 +56,7 @@ def test_a_kernels_switches_are_what_is_asked_for(tmp_path: Path, topology: str,
 
 @pytest.mark.parametrize("topology", [STAR, LOT])
 @pytest.mark.parametrize("transports", TRANSPORTS)
-def test_the_switch_between_nodes_is_what_is_asked_for(
+def test_switch_between_nodes_has_the_requested_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, transports: str
 ) -> None:
     cell = _cell(tmp_path, topology, transports)
@@ -68,7 +68,7 @@ def test_the_switch_between_nodes_is_what_is_asked_for(
         _check_linux(cell.network, nodes_ports(cell, bed.inventory))
 
 
-def test_emulated_machines_say_what_they_have_instead(
+def test_emulated_machines_report_their_different_marks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell, stated = (_cell(tmp_path, STAR, transports) for transports in ("[dctcp]", STATED))

@@ -32,15 +32,13 @@ ASKED: dict[tuple[str, ...], tuple[str, ...]] = {
 """Platforms that take the setting."""
 
 
-def test_no_platform_is_left_out() -> None:
+def test_every_platform_is_covered() -> None:
     assert set(PLATFORMS) == {"comware", "cumulus", "eos", "onyx", "sonic"}
 
 
 @pytest.mark.parametrize("platform", sorted(PLATFORMS))
 @pytest.mark.parametrize("settings", ASKED)
-def test_what_a_switch_is_told_is_what_is_asked_for(
-    tmp_path: Path, platform: str, settings: tuple[str, ...]
-) -> None:
+def test_requested_settings_are_the_cells(tmp_path: Path, platform: str, settings: tuple[str, ...]) -> None:
     cell, rack = cell_of(tmp_path, *settings), rack_of(platform, LOGIN)
     (tor,) = rack.hardware_switches
     try:

@@ -20,7 +20,7 @@ from rogue.harness.testbeds.transfer_tables import (
 from rogue.workloads.records import EventRow
 
 
-def test_as_columns() -> None:
+def test_rows_become_columns_by_name() -> None:
     rows = [EventRow("a", 1, "x", ""), EventRow("b", 2, "y", "z")]
     assert columns_of(EventRow, rows)["t_ns"] == [1, 2]
     assert columns_of(EventRow, []) == {"flow_id": [], "t_ns": [], "event": [], "detail": []}
@@ -30,7 +30,7 @@ def planned(cell: Cell) -> PlannedFlow:
     return PlannedFlow(cell.groups[0], cell.groups[0].flows[0])
 
 
-def test_times_of_a_transfer_and_what_follows_from_them(tmp_path: Path) -> None:
+def test_flow_row_is_derived_from_a_transfer(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[{name: rogue, label: ours}]")
     whole = TransferRecord(1, 1_000_000, HostNs(500), HostNs(2_000_500), "ok", retransmitted_bytes=7)
     half = TransferRecord(2, 1_000_000, HostNs(900), HostNs(950), "error", "RETRY_EXC_ERR")
@@ -42,7 +42,7 @@ def test_times_of_a_transfer_and_what_follows_from_them(tmp_path: Path) -> None:
     assert list(table["error"]) == [None, "RETRY_EXC_ERR"]
 
 
-def test_a_tcp_is_measured_by_its_own_packets(tmp_path: Path) -> None:
+def test_ideal_time_of_tcp_uses_its_own_packets(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]", "probe=null")
     table = flows_table(
         [(planned(cell), TransferRecord(1, 100_000, HostNs(0)))], partial(plain_yardstick, cell)
@@ -51,7 +51,7 @@ def test_a_tcp_is_measured_by_its_own_packets(tmp_path: Path) -> None:
     assert table["ideal_fct_ns"][0] == 4_000 + int((69 * 1538 + 720 + 78 + 2 * 84) * 0.8)
 
 
-def test_a_probe_that_was_never_sent_is_none(tmp_path: Path) -> None:
+def test_unsent_probe_is_left_out(tmp_path: Path) -> None:
     cell = cell_of(tmp_path)
     assert cell.probe is not None
     sent = TransferRecord(1, 0, HostNs(10), HostNs(35), "ok")
@@ -60,7 +60,7 @@ def test_a_probe_that_was_never_sent_is_none(tmp_path: Path) -> None:
     assert (list(table["rtt_ns"]), list(table["group"]), list(table["src"])) == ([25], ["probe"], ["h2"])
 
 
-def test_events_are_in_the_order_of_time(tmp_path: Path) -> None:
+def test_events_are_sorted_by_time(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "faults=[{kind: link_cut, target: h1, at: 2us, duration: 5us}]")
     own = [EventRow("main/h1->h2", 9_000, "qp_failed", "7"), EventRow("main/h1->h2", 3_000, "qp_failed", "5")]
     table = events_table(cell, 10_000, own)

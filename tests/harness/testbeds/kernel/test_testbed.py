@@ -61,7 +61,7 @@ def bed() -> KernelTestbed:
     ("error", "kind"),
     [(KernelPanicError, FailureKind.NODE_LOST), (KernelTimeoutError, FailureKind.TIMEOUT)],
 )
-def test_a_kernel_that_is_lost_costs_its_cell_alone(
+def test_lost_kernel_fails_its_cell(
     error: type[VirtualTestbedError], kind: FailureKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def boot(
@@ -81,9 +81,7 @@ def test_a_kernel_that_is_lost_costs_its_cell_alone(
     assert result.raw == {CONSOLE: b"last words"}
 
 
-def test_progress_is_the_fraction_of_the_kernels_own_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_the_fraction_of_virtual_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cell, told = cell_of(tmp_path, "workload.repeat_for=100ms"), list[float]()
 
     def boot(
@@ -104,7 +102,7 @@ def test_progress_is_the_fraction_of_the_kernels_own_time(
 
 
 @pytest.mark.parametrize(("error", "words"), [(None, ""), (VirtualTestbedError("no apt"), r" \(no apt\)")])
-def test_a_worker_without_a_kernel_says_what_to_do(
+def test_worker_without_a_kernel_says_how_to_build_it(
     error: Exception | None, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The kernel that was found before the run is on another computer."""
@@ -121,7 +119,7 @@ def test_a_worker_without_a_kernel_says_what_to_do(
     assert raised.value.kind is FailureKind.CONFIGURATION
 
 
-def test_a_worker_has_a_kernel_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_uses_its_own_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def boot(kernel: Kernel, folder: Path, **_: object) -> None:
         assert kernel == own
         (folder / CONSOLE).touch()
@@ -135,7 +133,7 @@ def test_a_worker_has_a_kernel_of_its_own(tmp_path: Path, monkeypatch: pytest.Mo
     assert result.failure.message == "it has started"
 
 
-def test_a_missing_program_is_named_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_program_is_an_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "rogue.virtual.prerequisites.find_program", lambda program: None if program == "bc" else "/"
     )
@@ -178,9 +176,7 @@ def counted(result: CellResult, name: str) -> int:
 
 @pytest.mark.needs("kernel")
 @pytest.mark.parametrize("transport", ["rogue", "roce", "dctcp"])
-def test_two_senders_fill_a_port_of_the_real_kernel(
-    bed: KernelTestbed, tmp_path: Path, transport: str
-) -> None:
+def test_two_senders_fill_a_port_of_the_kernel(bed: KernelTestbed, tmp_path: Path, transport: str) -> None:
     """Once windows have grown the port is full: the payload is nine tenths of its share at least.
 
     Native RoCE sees a whole verb arrive at once: verbs of a megabyte would be a tenth of what is counted.
@@ -207,7 +203,7 @@ def test_dctcp_keeps_the_queue_at_the_threshold(bed: KernelTestbed, tmp_path: Pa
 
 
 @pytest.mark.needs("kernel")
-def test_memories_are_compared(bed: KernelTestbed, tmp_path: Path) -> None:
+def test_memories_of_both_ends_agree(bed: KernelTestbed, tmp_path: Path) -> None:
     """Responder and requester hold the same bytes after a WRITE."""
     result = ran(bed, tmp_path, INCAST, "transports=[roce]", "workload={kind: incast, senders: 1, size: 1MB}")
     results = json.loads(result.raw["account.json"])["results"]
@@ -217,7 +213,7 @@ def test_memories_are_compared(bed: KernelTestbed, tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("kernel")
-def test_one_cell_mixes_tcp_and_rdma_and_a_cut_stops_both(bed: KernelTestbed, tmp_path: Path) -> None:
+def test_link_cut_stops_tcp_and_rdma_of_one_cell(bed: KernelTestbed, tmp_path: Path) -> None:
     result = ran(bed, tmp_path, MIXED)
     groups = dict(zip(result.tables["flows"]["group"], result.tables["flows"]["service"], strict=True))
     assert groups == {"verbs": "rc", "streams": "tcp"}
@@ -232,7 +228,7 @@ def test_one_cell_mixes_tcp_and_rdma_and_a_cut_stops_both(bed: KernelTestbed, tm
 
 
 @pytest.mark.needs("kernel")
-def test_losses_are_counted_where_they_happen(bed: KernelTestbed, tmp_path: Path) -> None:
+def test_lost_packets_are_counted_apart_from_drops(bed: KernelTestbed, tmp_path: Path) -> None:
     """Go-back-N: packets lost by their IP ID are sent again, and every byte arrives."""
     lossy = "faults=[{kind: loss, target: h3, model: identification, one_in: 512}]"
     result = ran(bed, tmp_path, INCAST, "transports=[roce]", lossy, "workload.repeat_for=5ms")
@@ -259,7 +255,7 @@ def test_the_same_cell_twice_has_the_same_tables(bed: KernelTestbed, tmp_path: P
 @pytest.mark.needs("kernel")
 @pytest.mark.long
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc", "roce", "dctcp"])
-def test_a_busy_computer_changes_nothing(bed: KernelTestbed, tmp_path: Path, transport: str) -> None:
+def test_busy_computer_changes_no_table(bed: KernelTestbed, tmp_path: Path, transport: str) -> None:
     settings = f"transports=[{transport}]", "workload.repeat_for=50ms"
     alone = plain(ran(bed, tmp_path, INCAST, *settings))
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
@@ -271,7 +267,7 @@ def test_a_busy_computer_changes_nothing(bed: KernelTestbed, tmp_path: Path, tra
             loop.wait()
 
 
-def test_flows_that_cannot_take_turns_need_limiters_enough(tmp_path: Path) -> None:
+def test_reads_and_uc_need_a_limiter_each(tmp_path: Path) -> None:
     """READs keep theirs, and so does what goes over UC."""
     many = "workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 1s, verb: VERB}"
     for verb, transport, is_refused in (

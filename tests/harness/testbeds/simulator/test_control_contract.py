@@ -24,7 +24,7 @@ def nothing_stays() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", CONTROLS)
-def test_every_shipped_control_keeps_it(name: str) -> None:
+def test_every_shipped_control_keeps_its_contract(name: str) -> None:
     assert nic_control_faults(name) == []
 
 
@@ -136,18 +136,18 @@ class Telemetric(Kept):
         (Growing, "metrics() has other names than before: after_0, after_1"),
     ],
 )
-def test_each_fault_is_a_sentence(control: type[PrototypeControl], words: str) -> None:
+def test_broken_contract_is_a_sentence(control: type[PrototypeControl], words: str) -> None:
     register_nic_control("mine", control, [ControlParameter("part", 1, 0, 2, "of the line's rate")])
     assert words in nic_control_faults("mine")[0]
 
 
 @pytest.mark.parametrize("control", [Kept, Contradicting, Telemetric])
-def test_what_is_right_has_none(control: type[PrototypeControl]) -> None:
+def test_kept_contract_has_no_faults(control: type[PrototypeControl]) -> None:
     register_nic_control("mine", control, [ControlParameter("part", 1, 0, 2, "of the line's rate")])
     assert nic_control_faults("mine") == []
 
 
-def test_a_control_that_lets_nothing_through_is_told() -> None:
+def test_control_that_sends_nothing_is_a_fault() -> None:
     class Silent(Kept):
         """Its rate is one bit per second."""
 
@@ -160,7 +160,7 @@ def test_a_control_that_lets_nothing_through_is_told() -> None:
     ]
 
 
-def test_a_parameter_is_explained() -> None:
+def test_parameter_without_a_meaning_is_a_fault() -> None:
     register_nic_control("mine", Kept, [ControlParameter("part", 1, 0, 2, " ")])
     assert nic_control_faults("mine") == ["part has no meaning in words"]
 
@@ -216,7 +216,7 @@ ARRIVAL = "rogue::Verdict on_arrival(const rogue::Arrival&) override"
         ("on_arrival: stop", "", "", f'{ARRIVAL} {{ rogue::fail("stop"); }}', "a"),
     ],
 )
-def test_a_switch_control_that_does_not_is_a_sentence(
+def test_broken_contract_of_a_switch_control_is_a_sentence(
     words: str, before: str, wants: str, body: str, meaning: str
 ) -> None:
     text = SWITCH_HEADER.format(before=before, wants=wants, body=body, meaning=meaning)
@@ -268,7 +268,7 @@ NEVER = "rogue::kNever"
         ("on_turn: stop", "", NEVER, 'rogue::fail("stop");', "a"),
     ],
 )
-def test_a_receiver_control_that_does_not_is_a_sentence(
+def test_broken_contract_of_a_receiver_control_is_a_sentence(
     words: str, before: str, following: str, turn: str, meaning: str
 ) -> None:
     text = RECEIVER_HEADER.format(before=before, next=following, turn=turn, meaning=meaning)
@@ -281,7 +281,7 @@ def test_a_receiver_control_that_does_not_is_a_sentence(
     ("files", "name"),
     [(files, name) for files in (switch_files, receiver_files) for name in files.NAMES],
 )
-def test_controls_of_the_tests_keep_it(files: ModuleType, name: str) -> None:
+def test_controls_of_the_tests_keep_their_contracts(files: ModuleType, name: str) -> None:
     with files.loaded(name):
         if files is switch_files:
             assert switch_control_faults(name) == []

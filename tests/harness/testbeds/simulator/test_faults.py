@@ -32,13 +32,15 @@ REROUTED = "{kind: link_cut, target: s0-s1, at: 1ms, duration: 2ms, reroute_afte
         ),
     ],
 )
-def test_whose_ways_may_change(tmp_path: Path, transports: str, faults: str, told: str | None) -> None:
+def test_rerouting_is_refused_for_controls_bound_to_a_path(
+    tmp_path: Path, transports: str, faults: str, told: str | None
+) -> None:
     settings = (RING, f"transports={transports}", f"faults=[{faults}]", "workload.senders=2")
     cells = [cell_of(tmp_path, *settings, index=index) for index in range(transports.count(",") + 1)]
     assert (unsupported_fault(cells[-1]) or "None").startswith(str(told))
 
 
-def test_two_ways_of_losing_on_one_link(tmp_path: Path) -> None:
+def test_two_losses_of_one_link_are_refused(tmp_path: Path) -> None:
     told = unsupported_fault(cell_of(tmp_path, LOSS % "one_in: 8}, {kind: loss, target: h1, one_in: 2"))
     assert told == "the simulator's links lose packets in one way each; take a loss away"
 
@@ -64,7 +66,7 @@ def test_a_cut_stops_a_sender_until_its_timer_notices(tmp_path: Path) -> None:
     assert delivered[12_000_000] > 500_000
 
 
-def test_links_that_fail_lose_packets_until_switches_know(tmp_path: Path) -> None:
+def test_failed_links_lose_packets_until_rerouting(tmp_path: Path) -> None:
     """Of the ports of switches only theirs lose any; a host's timer is 67 ms, and all transfers are done."""
     settings = (
         "topology={kind: fat_tree, k: 4, rate: 10Gbps}", "transports=[irn]", "probe=null",
@@ -97,7 +99,7 @@ def run(tmp_path: Path, *settings: str) -> CellResult:
     return SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None)
 
 
-def test_a_storm_silences_senders_until_its_watchdog_barks(tmp_path: Path) -> None:
+def test_pause_storm_lasts_until_the_nic_watchdog(tmp_path: Path) -> None:
     """h3 receives; its switch stands still from 1 ms on, for 2 ms or to the end."""
     paused_ns = []
     for watchdog in ("2ms", "9ms"):
@@ -107,7 +109,7 @@ def test_a_storm_silences_senders_until_its_watchdog_barks(tmp_path: Path) -> No
     assert paused_ns == pytest.approx([2_000_000, 9_000_000], rel=0.01)
 
 
-def test_a_slow_receiver_gets_its_rate_while_it_is_slow(tmp_path: Path) -> None:
+def test_slow_receiver_gets_its_rate_while_slow(tmp_path: Path) -> None:
     table = run(tmp_path, SLOW, *PAUSED).tables["throughput"]
     delivered: dict[int, int] = {}
     for t_ns, size_bytes in zip(table["t_ns"], table["delivered_bytes"], strict=True):
@@ -117,7 +119,7 @@ def test_a_slow_receiver_gets_its_rate_while_it_is_slow(tmp_path: Path) -> None:
     assert fast > 4 * slow
 
 
-def test_faults_of_pauses_need_switches_that_obey(tmp_path: Path) -> None:
+def test_pause_faults_need_pfc_and_exclude_each_other(tmp_path: Path) -> None:
     told = unsupported_fault(cell_of(tmp_path, STORM % "1ms", "transports=[roce]"))
     assert told == "h3 pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     both = SLOW.replace("]", ", {kind: pause_storm, target: h3, at: 1ms, duration: 1ms}]")
@@ -125,7 +127,7 @@ def test_faults_of_pauses_need_switches_that_obey(tmp_path: Path) -> None:
     assert told == "the simulator's NICs pause their switch for one reason each; take a fault away"
 
 
-def test_a_routing_loop_is_a_sentence_or_has_an_end(tmp_path: Path) -> None:
+def test_routing_loop_is_refused_unless_packets_expire(tmp_path: Path) -> None:
     ring = (
         "topology={kind: ring, rate: 10Gbps, nic: ideal}",
         "workload={kind: permutation, shift: 1, size: 100KB, repeat_for: 1ms}",
@@ -139,7 +141,7 @@ def test_a_routing_loop_is_a_sentence_or_has_an_end(tmp_path: Path) -> None:
     assert sum(after for name, after in rows if name == "expired_packets") > 50
 
 
-def test_a_switch_that_floods(tmp_path: Path) -> None:
+def test_flooding_switch_sends_stray_packets(tmp_path: Path) -> None:
     settings = ("transports=[roce]", "faults=[{kind: flooding, target: s0, destination: h2}]")
     counters = run(tmp_path, *settings, "workload.repeat_for=1ms").tables["counters"]
     rows = zip(counters["port"], counters["name"], counters["after"], strict=True)

@@ -33,7 +33,7 @@ def nothing_stays() -> Iterator[None]:
     unload_plugins()
 
 
-def test_what_it_wants_is_asked_of_the_network() -> None:
+def test_needs_of_a_control_reach_the_network() -> None:
     register_nic_control("marked", Marked)
     register_nic_control("told", Told)
     marked, told = (parse_transport(f"irn+{name}") for name in ("marked", "told"))
@@ -49,7 +49,7 @@ def test_what_it_wants_is_asked_of_the_network() -> None:
     assert parse_transport("roce+dcqcn").outside is None
 
 
-def test_it_goes_where_any_control_goes_and_alone() -> None:
+def test_control_is_allowed_like_built_in_ones_and_alone() -> None:
     register_nic_control("told", Told)
     takers = {base for base in BASES if "told" in BASES[base].allowed}
     assert takers == {base for base in BASES if "hpcc" in BASES[base].features}
@@ -75,7 +75,7 @@ def test_it_goes_where_any_control_goes_and_alone() -> None:
         ("told", Told, (ControlParameter("g", 1, 0, 1, "one"),) * 2, "'g' as .* each once"),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_impossible_registrations_are_refused(
     name: str, control: type[PrototypeControl], parameters: tuple[ControlParameter, ...], expected: str
 ) -> None:
     with pytest.raises(ValueError, match=expected):
@@ -95,7 +95,7 @@ ROGUE_SWITCH_CONTROL(Mine, "{name}", "it is mine.", {parameters});
 GAP = '{"gap_ns", 1, 0, 2, "a pause"}'
 
 
-def test_a_part_of_switches_is_known_to_topologies_and_gone_again() -> None:
+def test_switch_control_is_registered_and_unregistered() -> None:
     load_plugins([plugin(SWITCH.format(name="mine", parameters=GAP), "mine.h")])
     assert (SWITCH_CONTROLS["mine"].meaning, SWITCH_CONTROLS["mine"].judges) == ("it is mine", False)
     entry = NAMES["mine"]
@@ -118,7 +118,7 @@ ROGUE_RECEIVER_CONTROL(Mine, "{name}", "it is mine.", {parameters});
 """
 
 
-def test_a_control_of_receivers_is_a_word_of_transports_and_gone_again() -> None:
+def test_receiver_control_is_registered_and_unregistered() -> None:
     load_plugins([plugin(RECEIVER.format(name="mine", parameters=GAP), "mine.h")])
     assert RECEIVER_CONTROLS["mine"].meaning.startswith("it is mine (a control of receivers")
     name = parse_transport("uet+mine")
@@ -147,7 +147,9 @@ def test_a_control_of_receivers_is_a_word_of_transports_and_gone_again() -> None
         (RECEIVER, "mine", '{"credit_max_bytes", 1, 0, 2, "a"}', "'credit_max_bytes' as the name of a"),
     ],
 )
-def test_a_name_that_cannot_be_written_is_refused(text: str, name: str, parameters: str, words: str) -> None:
+def test_impossible_names_of_compiled_controls_are_refused(
+    text: str, name: str, parameters: str, words: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
         load_plugins([plugin(text.format(name=name, parameters=parameters), "mine.h")])
     assert words in str(caught.value)

@@ -52,7 +52,7 @@ def test_flow_rows_agree_with_each_other(tmp_path: Path) -> None:
         assert row["slowdown"] >= 1
 
 
-def test_transfers_that_time_cut_off_are_unfinished(tmp_path: Path) -> None:
+def test_transfers_cut_off_by_time_are_unfinished(tmp_path: Path) -> None:
     result = run(tmp_path, "workload.repeat_for=3ms")
     by_flow = {flow: [row for row in rows(result, "flows") if row["src"] == flow] for flow in ("h0", "h1")}
     for transfers in by_flow.values():
@@ -62,7 +62,7 @@ def test_transfers_that_time_cut_off_are_unfinished(tmp_path: Path) -> None:
         assert (transfers[-1]["end_ns"], transfers[-1]["fct_ns"]) == (None, None)
 
 
-def test_the_last_row_covers_what_is_left_of_the_run(tmp_path: Path) -> None:
+def test_last_row_covers_the_rest_of_the_run(tmp_path: Path) -> None:
     """3.24 ms in intervals of 1 ms: finished transfers have bytes of the last 0.24 ms."""
     result = run(tmp_path, "workload.repeat_for=3240us", "measure=[{kind: throughput, interval: 1ms}]")
     of_h0 = [row for row in rows(result, "throughput") if row["src"] == "h0"]
@@ -75,7 +75,7 @@ def test_the_last_row_covers_what_is_left_of_the_run(tmp_path: Path) -> None:
     assert finished <= delivered
 
 
-def test_an_idle_probe_sees_the_empty_network(tmp_path: Path) -> None:
+def test_probe_of_an_idle_network_has_the_empty_round_trip(tmp_path: Path) -> None:
     text = SINGLE.replace("hosts: 2", "hosts: 3") + "probe: {kind: write0, interval: 10us}\n"
     probes = rows(run(tmp_path, "workload.size=1B", text=text), "latency")
     assert [row["src"] for row in probes[:2]] == ["h1", "h1"]
@@ -85,7 +85,7 @@ def test_an_idle_probe_sees_the_empty_network(tmp_path: Path) -> None:
     assert gaps == {10_000}
 
 
-def test_probes_that_were_never_sent_are_no_rows(tmp_path: Path) -> None:
+def test_unsent_probes_have_no_rows(tmp_path: Path) -> None:
     """From 1 ms on nothing arrives; the probe's send queue is full long before its queue pair fails."""
     text = SINGLE.replace("hosts: 2", "hosts: 3") + "probe: {kind: write0, interval: 500us}\n"
     text += "faults: [{kind: link_cut, target: h2, at: 1ms, duration: 10s}]\n"
@@ -95,7 +95,7 @@ def test_probes_that_were_never_sent_are_no_rows(tmp_path: Path) -> None:
     assert len(lost) == 512
 
 
-def test_no_two_cables_are_equally_long(tmp_path: Path) -> None:
+def test_cable_lengths_are_drawn_from_the_seed(tmp_path: Path) -> None:
     text = SINGLE.replace("hosts: 2", "hosts: 3").replace("delay_spread: 0ns", "delay_spread: 100ns")
     text += "probe: {kind: write0, interval: 10us}\n"
     idle_ns = 4_000 + 2 * (98 + 86) * 0.8
@@ -119,7 +119,7 @@ def test_queues_and_counters(tmp_path: Path) -> None:
     assert sum(retransmitted) > 0
 
 
-def test_estimates_stand_beside_the_truth_about_the_same_batch(tmp_path: Path) -> None:
+def test_estimates_are_beside_the_true_rtt(tmp_path: Path) -> None:
     result = run(tmp_path, "workload.repeat_for=50ms")
     samples = [row for row in rows(result, "rtt") if row["accepted"]]
     assert len(samples) > 50
@@ -129,7 +129,7 @@ def test_estimates_stand_beside_the_truth_about_the_same_batch(tmp_path: Path) -
     assert {row["flow_id"] for row in samples} == {"main/h0->h3", "main/h1->h3"}
 
 
-def test_throughput_rows_carry_what_the_agent_believed(tmp_path: Path) -> None:
+def test_throughput_rows_have_the_agents_estimates(tmp_path: Path) -> None:
     result = run(tmp_path, "workload.repeat_for=50ms", "measure=[{kind: throughput, interval: 10ms}, rtt]")
     last = rows(result, "throughput")[-1]
     samples = [
@@ -152,7 +152,7 @@ def test_samples_of_every_control_fit_the_schema(tmp_path: Path, control: str) -
     assert {row["base_rtt_ns"] is not None for row in samples} == {believes}
 
 
-def test_a_sample_of_no_time_does_not_spoil_the_others() -> None:
+def test_zero_rtt_sample_is_left_out_of_the_mean() -> None:
     """Three accepted samples, one per interval: one of no time at all, and two of 10 packets on 1 us."""
     columns = [(5, 0), (15, 1_000), (25, 1_000)]
     own = columns_of_samples(
@@ -178,7 +178,7 @@ def test_windows_below_two_segments_are_overruled(tmp_path: Path) -> None:
     assert {row["overruled"] for row in samples} == {True}
 
 
-def test_a_queue_pair_that_fails_ends_its_flow_with_the_reason(tmp_path: Path) -> None:
+def test_failed_queue_pair_ends_its_flow_with_the_error(tmp_path: Path) -> None:
     parameters = "transports=[{name: roce, retry_count: 0, timeout_exponent: 4}]"
     result = run(tmp_path, parameters, "workload.size=8MB", "topology.buffer=20KB")
     failed = [row for row in rows(result, "flows") if row["status"] == "error"]
@@ -205,18 +205,18 @@ def column(tmp_path: Path, table: str, name: str, *settings: str) -> list[str]:
     return [str(row[name]) for row in to_arrow(table, result.tables[table]).to_pylist()]
 
 
-def test_queues_are_those_of_switches(tmp_path: Path) -> None:
+def test_queues_of_nics_are_left_out(tmp_path: Path) -> None:
     assert {*column(tmp_path, "queues", "node")} == {"s4", "s5"}
 
 
-def test_pauses_are_those_of_links_between_nics_and_switches(tmp_path: Path) -> None:
+def test_pauses_between_hosts_and_nics_are_left_out(tmp_path: Path) -> None:
     """The receiver's NIC pauses leaves, and these the senders' NICs."""
     ports = {*column(tmp_path, "pauses", "port")}
     assert {"s4->s3", "s0->s4"} <= ports
     assert not any("h" in port for port in ports)
 
 
-def test_over_two_planes_a_sprayed_transfer_is_nearly_twice_as_fast(tmp_path: Path) -> None:
+def test_sprayed_transfer_over_two_planes_is_nearly_twice_as_fast(tmp_path: Path) -> None:
     """Ports have equal parts on average alone, and the slowest packet counts."""
     spray = "transports=[{name: irn+spray, paths: 1024, threshold_nacks: 64}]"
     alone = ("workload.senders=1", "faults=[]")
@@ -238,20 +238,20 @@ def new(rows: list[tuple[int, int, int]], *carriages: QueuePairProgress) -> list
     return bytes_per_interval
 
 
-def test_what_the_shadow_repeats_counts_once() -> None:
+def test_bytes_repeated_by_the_shadow_count_once() -> None:
     """300 bytes were there and 100 completed, so that the shadow's first 200 bytes are known."""
     rows = [(MAIN, 10, 300), (MAIN, 20, 0), (SHADOW, 20, 150), (SHADOW, 30, 150), (SHADOW, 40, 100)]
     first, second = QueuePairProgress(MAIN, 0, 0), QueuePairProgress(SHADOW, 100, 0)
     assert new(rows, first, second) == [300, 0, 100, 100]
 
 
-def test_what_was_on_its_way_when_a_queue_pair_was_lost_counts_when_it_comes() -> None:
+def test_bytes_that_arrive_after_a_switch_count_on_arrival() -> None:
     """The main queue pair brings 50 bytes more after the switch: the shadow's first 150 are known."""
     rows = [(MAIN, 10, 200), (SHADOW, 20, 100), (MAIN, 20, 50), (SHADOW, 30, 100)]
     assert new(rows, QueuePairProgress(MAIN, 0, 0), QueuePairProgress(SHADOW, 100, 0)) == [200, 50, 50]
 
 
-def test_a_queue_pair_that_is_back_goes_on_behind_what_it_had_delivered() -> None:
+def test_recovered_queue_pair_continues_after_its_delivered_bytes() -> None:
     """The main one delivered 100 of 300 bytes, the shadow 50 from 80 on, and then the main one from 120."""
     rows = [(MAIN, 10, 100), (SHADOW, 20, 50), (MAIN, 30, 60), (MAIN, 40, 120)]
     carriages = (
@@ -263,7 +263,7 @@ def test_a_queue_pair_that_is_back_goes_on_behind_what_it_had_delivered() -> Non
 
 
 @pytest.mark.parametrize("verb", ["write", "send", "read"])
-def test_a_flow_that_lost_queue_pairs_delivers_what_its_transfers_have(tmp_path: Path, verb: str) -> None:
+def test_flow_with_failed_queue_pairs_delivers_its_transfers(tmp_path: Path, verb: str) -> None:
     settings = (
         "transports=[{name: rogue, retry_count: 1, timeout_exponent: 4}]",
         "topology.buffer=30KB",
@@ -285,7 +285,7 @@ def test_a_flow_that_lost_queue_pairs_delivers_what_its_transfers_have(tmp_path:
 LOSSY = "faults=[{kind: loss, target: h1, one_in: 20, from: 1ms}]"
 
 
-def test_intervals_add_up_to_what_the_transfers_say(tmp_path: Path) -> None:
+def test_retransmitted_bytes_of_intervals_and_transfers_agree(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, LOSSY, "transports=[roce]", "measure=[{kind: throughput, interval: 100us}]")
     tables = SimulatorTestbed().run(cell, lambda _fraction: None).tables
     rows = {
@@ -299,7 +299,7 @@ def test_intervals_add_up_to_what_the_transfers_say(tmp_path: Path) -> None:
     assert by_transfer["h1"] >= 1024  # type: ignore[operator]
 
 
-def test_an_interval_whose_ends_were_not_read_is_unknown(tmp_path: Path) -> None:
+def test_interval_without_readings_at_both_ends_is_unknown(tmp_path: Path) -> None:
     cell = cell_of(tmp_path)
     network = build_network(cell)
     resent = ResentBytes(network)
@@ -310,7 +310,7 @@ def test_an_interval_whose_ends_were_not_read_is_unknown(tmp_path: Path) -> None
     assert resent.within(first, edges_ns[:1], edges_ns[2:]).tolist() == [0]
 
 
-def test_each_flow_has_its_own_bytes_and_what_did_not_change_is_kept_once(tmp_path: Path) -> None:
+def test_unchanged_totals_are_stored_once(tmp_path: Path) -> None:
     network = build_network(cell_of(tmp_path))
     agents = [SimpleNamespace(retransmitted_bytes=0) for _ in range(2)]
     flows = zip(network.flows, agents, strict=True)

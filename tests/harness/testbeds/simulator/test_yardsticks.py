@@ -131,19 +131,19 @@ KEPT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, Heal
 
 @settings(KEPT, max_examples=60)
 @given(lone(FREE))
-def test_alone_a_transfer_takes_exactly_the_ideal_time(tmp_path: Path, each: Lone) -> None:
+def test_transfer_alone_takes_exactly_the_ideal_time(tmp_path: Path, each: Lone) -> None:
     check(each, tmp_path)
 
 
 @settings(KEPT, max_examples=40)
 @given(lone(FREE_AT_FIRST, FIRST_BYTES))
-def test_under_a_control_the_first_bytes_do(tmp_path: Path, each: Lone) -> None:
+def test_first_bytes_under_a_control_take_the_ideal_time(tmp_path: Path, each: Lone) -> None:
     check(each, tmp_path)
 
 
 @settings(KEPT, max_examples=60)
 @given(lone((*FREE, *FREE_AT_FIRST, *OTHERS)))
-def test_no_transfer_is_faster(tmp_path: Path, each: Lone) -> None:
+def test_no_transfer_is_faster_than_ideal(tmp_path: Path, each: Lone) -> None:
     took_ns, ideal_ns, _ = times_ns(each, tmp_path)
     assert took_ns >= ideal_ns
 
@@ -151,7 +151,7 @@ def test_no_transfer_is_faster(tmp_path: Path, each: Lone) -> None:
 @pytest.mark.long
 @settings(KEPT, max_examples=2_000)
 @given(lone(FREE) | lone(FREE_AT_FIRST, FIRST_BYTES))
-def test_two_thousand_transfers_alone(tmp_path: Path, each: Lone) -> None:
+def test_two_thousand_transfers_alone_take_the_ideal_time(tmp_path: Path, each: Lone) -> None:
     check(each, tmp_path)
 
 
@@ -169,7 +169,7 @@ STAR = "name: x\ntopology: {kind: star, hosts: 4, rate: 10Gbps, delay: 1us, dela
         ("roce+hpcc", "rocev2", (1 + 62 + 16 + 42 + 20) + (66 + 42 + 20)),
     ],
 )
-def test_one_byte_by_hand(tmp_path: Path, transport: str, framing: str, bytes_on_a_link: int) -> None:
+def test_ideal_time_of_one_byte(tmp_path: Path, transport: str, framing: str, bytes_on_a_link: int) -> None:
     text = f"{STAR}, framing: {framing}}}\nworkload: {{kind: incast, senders: 1, size: 1B}}\n"
     result = SimulatorTestbed().run(
         cell_of(tmp_path, text=f"{text}transports: [{transport}]\n"), lambda _fraction: None
@@ -178,7 +178,7 @@ def test_one_byte_by_hand(tmp_path: Path, transport: str, framing: str, bytes_on
 
 
 @pytest.mark.parametrize("transport", ["roce", "roce-uc", "irn", "uet", "dctcp"])
-def test_beside_telemetry_packets_are_longer(tmp_path: Path, transport: str) -> None:
+def test_telemetry_of_another_group_lengthens_packets(tmp_path: Path, transport: str) -> None:
     """Two pairs of hosts have nothing but the switch in common."""
     group = (
         "{{name: {0}, transport: {1}, workload: {{kind: pairs, size: 1000B, run_for: 20us, flows: [{2}]}}}}"
@@ -197,7 +197,7 @@ def test_beside_telemetry_packets_are_longer(tmp_path: Path, transport: str) -> 
     "workload",
     ["{kind: collective, hosts: 4, size: 64KiB}", "{kind: ping, size: 100B, count: 50}"],
 )
-def test_transfers_that_follow_others_are_not_faster(tmp_path: Path, workload: str) -> None:
+def test_following_transfers_are_not_faster_than_ideal(tmp_path: Path, workload: str) -> None:
     """They start at any picosecond, of which tables have whole nanoseconds."""
     text = f"{STAR}}}\nworkload: {workload}\ntransports: [roce]\n"
     result = SimulatorTestbed().run(cell_of(tmp_path, text=text), lambda _fraction: None)

@@ -40,7 +40,7 @@ def heartbeat(node: Node) -> Alive:
     return node.ask(Heartbeat("flow0-requester", 1_000), Alive)
 
 
-def test_it_says_hello_and_how_far_its_clock_is_ahead() -> None:
+def test_opened_node_has_capabilities_and_a_clock_offset() -> None:
     agent = FakeAgent(now_ns=10**15)
     node = fake_node("h3", agent)
     assert isinstance(agent.asked[0], Hello)
@@ -63,7 +63,7 @@ def test_it_says_hello_and_how_far_its_clock_is_ahead() -> None:
         ("protocol", None, FailureKind.AGENT),
     ],
 )
-def test_whose_fault_an_error_is(kind: str, role: str | None, expected: FailureKind) -> None:
+def test_error_of_an_agent_becomes_a_failure_kind(kind: str, role: str | None, expected: FailureKind) -> None:
     agent = FakeAgent()
     node = fake_node("h0", agent)
     agent.replies[Heartbeat] = lambda request: gone(request, kind, role, "as asked")
@@ -73,9 +73,7 @@ def test_whose_fault_an_error_is(kind: str, role: str | None, expected: FailureK
 
 
 @pytest.mark.parametrize(("user", "before"), [("root", ""), ("alice", "sudo -n ")])
-def test_the_agent_runs_as_root_and_finds_the_programs_of_root(
-    user: str, before: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agent_is_started_as_root(user: str, before: str, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[str] = []
 
     class Shell:
@@ -97,7 +95,7 @@ def test_the_agent_runs_as_root_and_finds_the_programs_of_root(
     assert commands == [f"{before}/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin {program}"]
 
 
-def test_a_node_that_says_nothing_is_lost() -> None:
+def test_silent_node_is_lost() -> None:
     agent = FakeAgent()
     node = fake_node("h0", agent)
     agent.replies[Heartbeat] = lambda _request: None
@@ -107,7 +105,7 @@ def test_a_node_that_says_nothing_is_lost() -> None:
 
 
 @pytest.mark.parametrize(("is_active", "kind"), [(False, FailureKind.NODE_LOST), (True, FailureKind.AGENT)])
-def test_an_agent_that_ends_is_no_lost_node(
+def test_ended_agent_is_a_lost_node_only_without_connection(
     is_active: bool, kind: FailureKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = FakeAgent()
@@ -123,7 +121,7 @@ def count(agent: FakeAgent, kind: type[Message]) -> int:
     return sum(type(request) is kind for request in agent.asked)
 
 
-def test_the_next_cell_finds_them_and_compares_clocks_anew(agents: dict[str, FakeAgent]) -> None:
+def test_next_cell_reuses_nodes_and_compares_clocks_again(agents: dict[str, FakeAgent]) -> None:
     with open_nodes(fake_inventory(), {"h0", "h1"}) as nodes:
         assert sorted(nodes) == ["h0", "h1"]
         asked = count(agents["h0"], Clock)
@@ -139,7 +137,7 @@ def test_the_next_cell_finds_them_and_compares_clocks_anew(agents: dict[str, Fak
     assert [count(agents[name], Stop) for name in ("h0", "h1", "h2", "h3")] == [1, 1, 1, 0]
 
 
-def test_an_agent_that_has_ended_meanwhile_is_started_anew(agents: dict[str, FakeAgent]) -> None:
+def test_agent_that_ended_between_cells_is_restarted(agents: dict[str, FakeAgent]) -> None:
     with open_nodes(fake_inventory(), {"h0", "h1"}) as nodes:
         before = nodes["h0"]
     before._channel.close()
@@ -149,7 +147,7 @@ def test_an_agent_that_has_ended_meanwhile_is_started_anew(agents: dict[str, Fak
     assert [count(agents[name], Hello) for name in ("h0", "h1")] == [2, 1]
 
 
-def test_a_cell_that_fails_leaves_none(agents: dict[str, FakeAgent]) -> None:
+def test_failed_cell_closes_all_nodes(agents: dict[str, FakeAgent]) -> None:
     with open_nodes(fake_inventory(), {"h0", "h1"}):
         pass
     with pytest.raises(ZeroDivisionError), open_nodes(fake_inventory(), {"h0"}):
@@ -178,7 +176,7 @@ def asked(agent: FakeAgent, kind: type[Message]) -> list[Message]:
     return [request for request in agent.asked if type(request) is kind]
 
 
-def test_each_node_is_asked_for_its_own_roles_in_order(tmp_path: Path) -> None:
+def test_each_node_prepares_its_own_roles_in_order(tmp_path: Path) -> None:
     agents = {name: FakeAgent(now_ns=index * 10**15) for index, name in enumerate(HOSTS)}
     agents["h0"].files = {"flow0-requester": {"transfers": b"x"}}
     leader = conductor(tmp_path, agents)
@@ -202,7 +200,7 @@ def test_each_node_is_asked_for_its_own_roles_in_order(tmp_path: Path) -> None:
     assert all(0 <= fraction <= 1 for fraction in fractions)
 
 
-def test_all_start_at_one_instant_each_by_its_own_clock(tmp_path: Path) -> None:
+def test_all_roles_start_at_one_instant(tmp_path: Path) -> None:
     agents = {name: FakeAgent(now_ns=index * 10**15) for index, name in enumerate(HOSTS)}
     leader = conductor(tmp_path, agents)
     leader.prepare()
@@ -217,7 +215,7 @@ def test_all_start_at_one_instant_each_by_its_own_clock(tmp_path: Path) -> None:
         assert abs(late_ns + before_ns) < 5 * 10**9  # our own clock is not at zero when theirs are
 
 
-def test_checksums_are_asked_of_reliable_flows_only(tmp_path: Path) -> None:
+def test_checksums_are_requested_of_reliable_flows_only(tmp_path: Path) -> None:
     agents = {name: FakeAgent() for name in HOSTS}
     leader = conductor(tmp_path, agents)
     leader.prepare()
@@ -233,7 +231,7 @@ def test_checksums_are_asked_of_reliable_flows_only(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_results_may_take_as_long_as_the_run_whose_tables_they_are(tmp_path: Path) -> None:
+def test_time_limit_of_results_grows_with_the_run(tmp_path: Path) -> None:
     """Worked: 2 seconds of traffic beside the 55 of any reply, and no more than the protocol takes."""
     agents = {name: FakeAgent() for name in HOSTS}
     leader = conductor(tmp_path, agents)
@@ -246,7 +244,7 @@ def test_results_may_take_as_long_as_the_run_whose_tables_they_are(tmp_path: Pat
     assert result_limit_ms(10**13) == 3_600_000
 
 
-def test_nodes_that_only_receive_hear_from_us_while_the_traffic_lasts(
+def test_receiving_nodes_get_requests_during_the_traffic(
     tmp_path: Path,
 ) -> None:
     """Supervisors end themselves after a long silence, and senders alone are asked how they are."""
@@ -265,7 +263,7 @@ def test_nodes_that_only_receive_hear_from_us_while_the_traffic_lasts(
     assert heard["h2"] == heard["h3"] == turns + 1
 
 
-def test_a_flow_that_never_ends_is_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flow_that_never_ends_is_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agents = {name: FakeAgent() for name in HOSTS}
     agents["h1"].replies[Heartbeat] = lambda request: Alive(
         getattr(request, "role", ""), "running", 1, 0, 0, None
@@ -310,9 +308,7 @@ def slow_starts(
     return leader, agents
 
 
-def test_a_start_that_some_node_heard_of_too_late_is_told_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_late_start_is_repeated_with_more_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leader, agents = slow_starts(tmp_path, monkeypatch, [3.0, 3.0])
     done = leader.run(lambda _fraction: None, lambda _start_ns: None)
     assert len(asked(agents["h2"], Prepare)) == 2  # what was started once cannot be started again
@@ -320,9 +316,7 @@ def test_a_start_that_some_node_heard_of_too_late_is_told_anew(
     assert [type(request) for request in agents["h2"].asked].count(EndRole) == 1
 
 
-def test_nodes_that_are_always_too_late_are_a_timeout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nodes_that_are_always_late_are_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leader, _ = slow_starts(tmp_path, monkeypatch, [3.0, 30.0, 300.0])
     with pytest.raises(
         TestbedError, match=r"took 300\.0 s to hear of a start that was 60\.0 s away"
@@ -331,7 +325,7 @@ def test_nodes_that_are_always_too_late_are_a_timeout(
     assert caught.value.kind is FailureKind.TIMEOUT
 
 
-def test_several_failures_are_one_and_the_lost_node_is_why() -> None:
+def test_joined_failures_name_the_lost_node_first() -> None:
     broken = TestbedError(FailureKind.VERBS, "h0: no peer")
     lost = TestbedError(FailureKind.NODE_LOST, "h1: SSH failed")
     told = joined([broken, lost, broken])
@@ -341,7 +335,7 @@ def test_several_failures_are_one_and_the_lost_node_is_why() -> None:
 
 
 @pytest.mark.parametrize(("error", "results"), [("IBV_WC_RETRY_EXC_ERR", 2), (None, 1)])
-def test_the_other_end_of_a_flow_that_failed_is_over_if_others_wait_for_it(
+def test_responder_of_a_failed_flow_is_ended_if_others_wait_for_it(
     tmp_path: Path, error: str | None, results: int
 ) -> None:
     agents = {name: FakeAgent() for name in HOSTS}

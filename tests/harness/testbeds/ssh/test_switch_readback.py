@@ -54,7 +54,7 @@ def facts_of(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]
     return switch_state_facts(cell, inventory, states)
 
 
-def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> None:
+def test_requested_settings_are_compared_and_the_others_listed(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, DCTCP), rack_of("eos", LOGIN, **FOLLOWS)
     states = states_with(
         cell, rack, priorities={3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}
@@ -88,7 +88,7 @@ def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_a_difference_refuses_the_cell_unless_it_is_allowed(
+def test_difference_refuses_the_cell_unless_it_is_allowed(
     tmp_path: Path, told: Mapping[str, Any], kind: str, words: str
 ) -> None:
     cell = cell_of(tmp_path, DCTCP)
@@ -100,7 +100,7 @@ def test_a_difference_refuses_the_cell_unless_it_is_allowed(
     assert facts_of(cell, may, states)["switches_differ"] == words.partition(": ")[0]
 
 
-def test_a_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
+def test_difference_in_the_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, **FOLLOWS)
     found = states_with(cell, rack, priorities={})
     told = refusal_of(cell, rack, {"tor": replace(found["tor"], buffer_bytes=12_000_000)})
@@ -111,7 +111,7 @@ def test_a_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("settings", ["transports=[roce]", DCTCP])
-def test_what_is_not_known_refuses_the_cell_unless_it_may_differ(tmp_path: Path, settings: str) -> None:
+def test_unknown_marks_refuse_the_cell_unless_they_may_differ(tmp_path: Path, settings: str) -> None:
     cell, rack = cell_of(tmp_path, settings), rack_of("eos", LOGIN, **FOLLOWS)
     lines = states_with(cell, rack)["tor"].configuration
     found = {**lines, ("interface Ethernet1",): ("service-profile P",)}
@@ -142,14 +142,14 @@ def test_without_numbers_lines_are_compared(tmp_path: Path, platform: str) -> No
     assert refusal_of(cell, may, {"tor": SwitchState()}) is None
 
 
-def test_what_a_platform_cannot_be_told_is_refused(tmp_path: Path) -> None:
+def test_setting_that_a_platform_lacks_is_refused(tmp_path: Path) -> None:
     rack = rack_of("onyx", LOGIN, **FOLLOWS)
     told = refusal_of(cell_of(tmp_path, DCTCP), rack, {"tor": SwitchState()})
     assert told is not None
     assert "got 98670 bytes, expected a multiple of 1000" in told
 
 
-def test_a_map_of_the_switchs_own_is_said(tmp_path: Path) -> None:
+def test_switch_with_its_own_dscp_map_is_reported(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, switch_priorities={})
     assert refusal_of(cell, rack, {"tor": SwitchState()}) is None
     found = facts_of(cell, rack, {"tor": SwitchState()})["switches_not_compared"]
@@ -166,7 +166,7 @@ def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None
     assert "buffer, pause points, delays" in facts_of(cell, rack, states)["switches_not_compared"]
 
 
-def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
+def test_declared_switch_is_not_read(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("declared")
     assert (read_switch_states(rack), refusal_of(cell, rack, {})) == ({}, None)
     told = "nothing of tor was read back: it has no login"
@@ -175,7 +175,7 @@ def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
     assert (read_switch_states(linux), facts_of(cell, linux, {})) == ({}, {})
 
 
-def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A following switch of Arista's that marks where DCTCP asks: its cell can run, and roce's cannot."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     cell, other = cell_of(tmp_path, DCTCP, "probe=null"), cell_of(tmp_path, "transports=[roce]", "probe=null")
