@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.told import nodes_of, refusal, told_by_nodes
+from helpers.told import engine_calls, nodes_of, refusal, told_by_nodes
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.linux_switch import PortSettings
@@ -16,7 +16,7 @@ from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
-from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Simulation
+from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss
 from rogue.workloads.faults import FAULTS, Fault, LinkCut
 from rogue.workloads.topologies import Link, Topology
 
@@ -151,23 +151,13 @@ def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:
 
 def _engine_of(
     cell: Cell, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Mapping[tuple[str, str], Mapping[str, Any]], list[tuple[object, ...]]]:
+) -> tuple[Mapping[tuple[str, ...], Mapping[str, Any]], list[tuple[object, ...]]]:
     """Return the arguments of the engine for each link, and the outages."""
-    links: dict[tuple[str, str], Mapping[str, Any]] = {}
-    cuts: list[tuple[object, ...]] = []
-
-    class Overheard(Simulation):
-        def add_link(self, a: str, b: str, **named: Any) -> None:
-            links[a, b] = named
-            super().add_link(a, b, **named)
-
-        def cut_link(self, a: str, b: str, **named: Any) -> None:
-            cuts.append((a, b, named["start_ns"], named["duration_ns"], named["reroute_after_ns"]))
-            super().cut_link(a, b, **named)
-
-    monkeypatch.setattr(network, "Simulation", Overheard)
+    calls = engine_calls(monkeypatch)
     network.build_network(cell)
-    return links, cuts
+    keys = ("start_ns", "duration_ns", "reroute_after_ns")
+    cuts = [(*each.values, *(each.named[key] for key in keys)) for each in calls if each.name == "cut_link"]
+    return {each.values: each.named for each in calls if each.name == "add_link"}, cuts
 
 
 def _mean_loss(told: object) -> float:

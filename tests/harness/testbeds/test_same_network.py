@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.told import nodes_of, refusal
+from helpers.told import engine_calls, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.network import NetworkSpec
@@ -16,7 +16,7 @@ from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
-from rogue.simulator import Marking, PriorityFlowControl, Simulation
+from rogue.simulator import Marking, PriorityFlowControl
 from rogue.workloads.transports import BASES
 
 STAR = "topology={kind: star, hosts: 4, rate: 10Gbps, buffer: 3MB, alpha: 2.0}"
@@ -87,21 +87,12 @@ def _engine_of(
     cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Mapping[str, Mapping[str, Any]], Mapping[str, int]]:
     """Return the arguments of the engine for each switch, and the rate of each port."""
-    switches: dict[str, Mapping[str, Any]] = {}
-    rates_bps: dict[str, int] = {}
-
-    class Overheard(Simulation):
-        def add_switch(self, name: str, **named: Any) -> None:
-            switches[name] = named
-            super().add_switch(name, **named)
-
-        def add_link(self, a: str, b: str, **named: Any) -> None:
-            rates_bps.update(dict.fromkeys((f"{a}->{b}", f"{b}->{a}"), named["rate_bps"]))
-            super().add_link(a, b, **named)
-
-    monkeypatch.setattr(network, "Simulation", Overheard)
+    calls = engine_calls(monkeypatch)
     network.build_links(cell)
-    return switches, rates_bps
+    links = [(each.values, each.named["rate_bps"]) for each in calls if each.name == "add_link"]
+    rates_bps = {f"{a}->{b}": rate_bps for (a, b), rate_bps in links}
+    rates_bps |= {f"{b}->{a}": rate_bps for (a, b), rate_bps in links}
+    return {each.values[0]: each.named for each in calls if each.name == "add_switch"}, rates_bps
 
 
 def _check_simulated(

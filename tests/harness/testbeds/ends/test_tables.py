@@ -1,5 +1,6 @@
 """Tests: build the record tables from the files of the nodes, and judge each flow."""
 
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -7,12 +8,15 @@ import pytest
 from helpers.experiments import cell_of
 
 from rogue.agent.core.actions import RttSample
+from rogue.agent.core.application import TransferRecord
+from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.recording import TRANSFER_COLUMNS as TRANSFERS_WRITTEN
 from rogue.agent.drivers.recording import ThroughputSample
 from rogue.agent.node.messages import Results
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.demand import PlannedFlow
 from rogue.harness.results.tables import encode, to_arrow
-from rogue.harness.testbeds.base import TestbedError
+from rogue.harness.testbeds.base import Columns, TestbedError
 from rogue.harness.testbeds.ends.roles import NodeFlow, plan_roles
 from rogue.harness.testbeds.ends.tables import (
     ENDS,
@@ -23,6 +27,7 @@ from rogue.harness.testbeds.ends.tables import (
     node_counters,
 )
 from rogue.harness.testbeds.ends.tables import TRANSFER_COLUMNS as TRANSFERS_READ
+from rogue.harness.testbeds.transfer_tables import flows_table, plain_yardstick
 from rogue.workloads.records import FailureKind, FlowRow, RttRow, ThroughputRow
 
 T = 10**12
@@ -224,3 +229,27 @@ def test_timed_traffic_is_never_late(tmp_path: Path, workload: str, beside: str)
     groups = f"traffic=[{{name: timed, workload: {workload}}}{beside}]"
     flows = plan_roles(cell := cell_of(tmp_path, "workload=null", groups))
     assert failure_of(cell, flows, told(flows, transfers_unfinished=1)) is None
+
+
+def transfers_table(tmp_path: Path, transport: str, *transfers: TransferRecord) -> Columns:
+    """Return the table of transfers of the first flow."""
+    cell = cell_of(tmp_path, f"transports=[{transport}]", "probe=null")
+    planned = PlannedFlow(cell.groups[0], cell.groups[0].flows[0])
+    return flows_table([(planned, each) for each in transfers], partial(plain_yardstick, cell))
+
+
+def test_flow_row_is_derived_from_a_transfer(tmp_path: Path) -> None:
+    whole = TransferRecord(1, 1_000_000, HostNs(500), HostNs(2_000_500), "ok", retransmitted_bytes=7)
+    half = TransferRecord(2, 1_000_000, HostNs(900), HostNs(950), "error", "RETRY_EXC_ERR")
+    table = transfers_table(tmp_path, "{name: rogue, label: ours}", whole, half)
+    assert list(table["fct_ns"]) == [2_000_000, None]
+    assert list(table["goodput_bps"]) == [4e9, None]
+    assert list(table["slowdown"]) == [pytest.approx(2e6 / table["ideal_fct_ns"][0]), None]
+    assert (table["group"][0], table["transport"][0], table["service"][0]) == ("main", "ours", "rc")
+    assert list(table["error"]) == [None, "RETRY_EXC_ERR"]
+
+
+def test_ideal_time_of_tcp_uses_its_own_packets(tmp_path: Path) -> None:
+    table = transfers_table(tmp_path, "dctcp", TransferRecord(1, 100_000, HostNs(0)))
+    # 68 full segments, the first twice, a last one of 720 bytes, and an ACK twice; 4 us of delay
+    assert table["ideal_fct_ns"][0] == 4_000 + int((69 * 1538 + 720 + 78 + 2 * 84) * 0.8)

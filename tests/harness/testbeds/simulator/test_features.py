@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import RECORDED, cell_of, packets_of_cell
+from helpers.experiments import RECORDED, cell_of, packets_of_cell, simulated
 
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.errors import ConfigError
-from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.features import (
     feature_facts,
@@ -49,14 +48,8 @@ transports: [roce+pfc]
 """
 
 
-def run(tmp_path: Path, index: int) -> CellResult:
-    result = SimulatorTestbed().run(cell_of(tmp_path, text=INCAST, index=index), lambda _fraction: None)
-    assert result.failure is None
-    return result
-
-
 def test_pfc_prevents_drops_of_an_incast(tmp_path: Path) -> None:
-    without, native, rogue = (run(tmp_path, index) for index in range(3))
+    without, native, rogue = (simulated(tmp_path, text=INCAST, index=index) for index in range(3))
     assert sum(without.tables["queues"]["drops"]) > 0
     assert len(without.tables["pauses"]["port"]) == 0
     assert sum(native.tables["queues"]["drops"]) == sum(rogue.tables["queues"]["drops"]) == 0
@@ -165,9 +158,7 @@ def test_resent_bytes_of_an_incast_into_a_small_buffer(tmp_path: Path) -> None:
     """READs become WRITEs; all arrives; IRN repeats what was dropped and no more."""
     dropped, resent = [], []
     for index in range(6):
-        cell = cell_of(tmp_path, text=LOSSY, index=index)
-        result = SimulatorTestbed().run(cell, lambda _fraction: None)
-        assert result.failure is None
+        result = simulated(tmp_path, text=LOSSY, index=index)
         flows = result.tables["flows"]
         assert set(flows["status"]) == {"ok"}
         assert set(flows["verb"]) == {"write"}
@@ -187,8 +178,7 @@ def test_input_queued_switch_has_a_buffer_for_each_link(tmp_path: Path) -> None:
     most = {}
     for switch in ("shared", "voq"):
         settings = (f"topology.switch={switch}", "topology.buffer=60KB", "transports=[irn-nobdp]")
-        result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=INCAST), lambda _fraction: None)
-        assert result.failure is None
+        result = simulated(tmp_path, *settings, text=INCAST)
         most[switch] = max(result.tables["queues"]["max_bytes"])
     assert 25_000 < most["shared"] < 35_000
     assert 3 * 55_000 < most["voq"] <= 5 * 60_000
@@ -203,8 +193,11 @@ def test_catalogue_and_engine_agree_on_needs_of_controls(name: str) -> None:
 @pytest.mark.parametrize("name", BASES)
 def test_engine_has_every_base_of_the_catalogue(name: str) -> None:
     transport = parse_transport(name)
-    if transport.service == "tcp":
-        assert RELIABILITIES[name].controls_window
+    is_tcp = transport.service == "tcp"
+    assert (name in RELIABILITIES and RELIABILITIES[name].controls_window) is is_tcp
+    assert (BASES[name].packets is not None) is is_tcp
+    if is_tcp:
+        assert transport.recovery is None
     else:
         assert transport.agent in TRANSPORTS
         assert transport.recovery is None or transport.recovery in RELIABILITIES
@@ -217,10 +210,10 @@ def test_priorities_share_a_port_by_their_weights(
     tmp_path: Path, weights: tuple[int, ...], share: float
 ) -> None:
     """Without a weight a priority goes first; in the beginning the pipe fills."""
-    cell = cell_of(tmp_path, f"topology.weights={list(weights)}", text=SHARED)
+    stated = f"topology.weights={list(weights)}"
+    cell = cell_of(tmp_path, stated, text=SHARED)
     assert unsupported_feature(cell) is None
-    result = SimulatorTestbed().run(cell, lambda _fraction: None)
-    table = result.tables["throughput"]
+    table = simulated(tmp_path, stated, text=SHARED).tables["throughput"]
     moved = {"a": 0, "b": 0}
     for flow, size in zip(table["flow_id"], table["delivered_bytes"], strict=True):
         moved[str(flow)[0]] += int(size)
@@ -283,27 +276,21 @@ def test_recording_idle_hosts_is_refused(tmp_path: Path) -> None:
 
 
 def test_missed_packets_are_a_fact(tmp_path: Path) -> None:
-    facts = {
-        most: SimulatorTestbed()
-        .run(
-            cell_of(tmp_path, f"measure=[{{kind: packets, packets_max: {most}}}]", text=RECORDED),
-            lambda _fraction: None,
+    few, all_missed = (
+        simulated(tmp_path, f"measure=[{{kind: packets, packets_max: {most}}}]", text=RECORDED).facts.get(
+            "packets_missed"
         )
-        .facts.get("packets_missed")
         for most in (10, 100_000)
-    }
-    assert facts[100_000] is None
-    assert isinstance(facts[10], int)
+    )
+    assert isinstance(few, int)
+    assert all_missed is None
 
 
 def test_recording_changes_nothing(tmp_path: Path) -> None:
-    digests = {
-        SimulatorTestbed()
-        .run(cell_of(tmp_path, f"measure={measure}", text=RECORDED), lambda _fraction: None)
-        .facts["completions_digest"]
-        for measure in ("[packets]", "[pauses]")
-    }
-    assert len(digests) == 1
+    packets, pauses = (
+        simulated(tmp_path, f"measure=[{measure}]", text=RECORDED).facts for measure in ("packets", "pauses")
+    )
+    assert packets["completions_digest"] == pauses["completions_digest"]
 
 
 @pytest.mark.parametrize("port", ["h0->h1", "s9", "h0->s1"])

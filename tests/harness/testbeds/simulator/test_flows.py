@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import cell_of, simulated
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.simulated import SimulatedFlow
@@ -16,15 +16,10 @@ from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.simulator.support import unsupported
-from rogue.simulator import RELIABILITIES, Simulation
+from rogue.simulator import Simulation
 from rogue.workloads.traffic import Arrival, Flow, Predecessor
-from rogue.workloads.transports import BASES
 
 ALONE = ("workload.senders=1", "workload.repeat_for=40ms")
-
-
-def run(tmp_path: Path, *settings: str) -> CellResult:
-    return SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None)
 
 
 def errors_ns(result: CellResult) -> np.ndarray:
@@ -35,7 +30,7 @@ def errors_ns(result: CellResult) -> np.ndarray:
 def test_rtt_noise_is_added_to_samples(tmp_path: Path) -> None:
     """Uniform in 0 to 50 us: 25 us in the mean, never more than 50 us beside the exact samples' error."""
     exact, noisy = (
-        errors_ns(run(tmp_path, *ALONE, f"transports=[{{name: rogue, rtt_noise: {noise}}}]"))
+        errors_ns(simulated(tmp_path, *ALONE, f"transports=[{{name: rogue, rtt_noise: {noise}}}]"))
         for noise in ("0us", "50us")
     )
     assert len(noisy) > 50
@@ -66,7 +61,7 @@ def test_arrivals_do_not_wait_for_each_other(tmp_path: Path) -> None:
 
 
 def test_lost_connection_is_an_event(tmp_path: Path) -> None:
-    result = run(
+    result = simulated(
         tmp_path,
         "workload.repeat_for=10ms",
         "transports=[{name: roce, retry_count: 0, timeout_exponent: 8}]",
@@ -115,26 +110,12 @@ measure: [{kind: throughput, interval: 1ms}, latency, queues]
 """
 
 
-def run_tcp(tmp_path: Path, text: str = INCAST, index: int = 0, *settings: str) -> CellResult:
-    result = SimulatorTestbed().run(
-        cell_of(tmp_path, *settings, text=text, index=index), lambda _fraction: None
-    )
-    assert result.failure is None
-    return result
-
-
-def test_every_tcp_has_a_name_and_packets() -> None:
-    tcps = {name for name, kind in RELIABILITIES.items() if kind.controls_window}
-    assert tcps == {name for name, base in BASES.items() if base.service == "tcp"}
-    assert all((base.packets is not None) is (base.service == "tcp") for base in BASES.values())
-
-
 @pytest.mark.parametrize("index", range(4))
 def test_tcp_incast_fills_the_port(tmp_path: Path, index: int) -> None:
     """Reads become writes in the same direction; the last ends when the port can have carried them all."""
     cell = cell_of(tmp_path, text=INCAST, index=index)
     assert unsupported(cell) is None
-    result = run_tcp(tmp_path, INCAST, index)
+    result = simulated(tmp_path, text=INCAST, index=index)
     flows = result.tables["flows"]
     assert set(flows["status"]) == {"ok"}
     assert set(flows["service"]) == {"tcp"}

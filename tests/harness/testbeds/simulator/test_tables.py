@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from helpers.experiments import SMALL, cell_of
+from helpers.experiments import cell_of, simulated
 
 from rogue.agent.core.actions import RttSample
 from rogue.agent.core.cc import CONGESTION_CONTROLS
@@ -16,7 +16,6 @@ from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.simulated import QueuePairProgress, SimulatedFlow
 from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds.base import CellResult
-from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.tables import (
     ResentBytes,
@@ -34,18 +33,12 @@ transports: [roce]
 """
 
 
-def run(tmp_path: Path, *settings: str, text: str = SMALL) -> CellResult:
-    result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=text), lambda _fraction: None)
-    assert result.failure is None
-    return result
-
-
 def rows(result: CellResult, table: str) -> list[dict[str, object]]:
     return list(to_arrow(table, result.tables[table]).to_pylist())
 
 
 def test_flow_rows_agree_with_each_other(tmp_path: Path) -> None:
-    for row in rows(run(tmp_path), "flows"):
+    for row in rows(simulated(tmp_path), "flows"):
         assert row["end_ns"] - row["start_ns"] == row["fct_ns"]
         assert row["slowdown"] == pytest.approx(row["fct_ns"] / row["ideal_fct_ns"])
         assert row["goodput_bps"] == pytest.approx(row["size_bytes"] * 8e9 / row["fct_ns"])
@@ -53,7 +46,7 @@ def test_flow_rows_agree_with_each_other(tmp_path: Path) -> None:
 
 
 def test_transfers_cut_off_by_time_are_unfinished(tmp_path: Path) -> None:
-    result = run(tmp_path, "workload.repeat_for=3ms")
+    result = simulated(tmp_path, "workload.repeat_for=3ms")
     by_flow = {flow: [row for row in rows(result, "flows") if row["src"] == flow] for flow in ("h0", "h1")}
     for transfers in by_flow.values():
         assert [row["transfer_id"] for row in transfers] == list(range(1, len(transfers) + 1))
@@ -64,7 +57,7 @@ def test_transfers_cut_off_by_time_are_unfinished(tmp_path: Path) -> None:
 
 def test_last_row_covers_the_rest_of_the_run(tmp_path: Path) -> None:
     """3.24 ms in intervals of 1 ms: finished transfers have bytes of the last 0.24 ms."""
-    result = run(tmp_path, "workload.repeat_for=3240us", "measure=[{kind: throughput, interval: 1ms}]")
+    result = simulated(tmp_path, "workload.repeat_for=3240us", "measure=[{kind: throughput, interval: 1ms}]")
     of_h0 = [row for row in rows(result, "throughput") if row["src"] == "h0"]
     assert [(row["t_ns"], row["interval_ns"]) for row in of_h0] == [
         (1_000_000, 1_000_000), (2_000_000, 1_000_000), (3_000_000, 1_000_000), (3_240_000, 240_000),
@@ -77,7 +70,7 @@ def test_last_row_covers_the_rest_of_the_run(tmp_path: Path) -> None:
 
 def test_probe_of_an_idle_network_has_the_empty_round_trip(tmp_path: Path) -> None:
     text = SINGLE.replace("hosts: 2", "hosts: 3") + "probe: {kind: write0, interval: 10us}\n"
-    probes = rows(run(tmp_path, "workload.size=1B", text=text), "latency")
+    probes = rows(simulated(tmp_path, "workload.size=1B", text=text), "latency")
     assert [row["src"] for row in probes[:2]] == ["h1", "h1"]
     # 98 and 86 bytes over two links at 0.8 ns per byte and 1 us each
     assert probes[-2]["rtt_ns"] == pytest.approx(4_000 + 2 * (98 + 86) * 0.8, abs=1)
@@ -90,7 +83,7 @@ def test_unsent_probes_have_no_rows(tmp_path: Path) -> None:
     text = SINGLE.replace("hosts: 2", "hosts: 3") + "probe: {kind: write0, interval: 500us}\n"
     text += "faults: [{kind: link_cut, target: h2, at: 1ms, duration: 10s}]\n"
     flow = ("workload.size=1GB", "transports=[roce]")
-    probes = rows(run(tmp_path, *flow, text=text), "latency")
+    probes = rows(simulated(tmp_path, *flow, text=text), "latency")
     lost = [row for row in probes if row["status"] == "error"]
     assert len(lost) == 512
 
@@ -100,7 +93,7 @@ def test_cable_lengths_are_drawn_from_the_seed(tmp_path: Path) -> None:
     text += "probe: {kind: write0, interval: 10us}\n"
     idle_ns = 4_000 + 2 * (98 + 86) * 0.8
     rtts_ns = [
-        rows(run(tmp_path, "workload.size=1B", f"seed={seed}", text=text), "latency")[-2]["rtt_ns"]
+        rows(simulated(tmp_path, "workload.size=1B", f"seed={seed}", text=text), "latency")[-2]["rtt_ns"]
         for seed in (1, 2, 3)
     ]
     assert len(set(rtts_ns)) == 3  # drawn from the cell's seed
@@ -108,7 +101,7 @@ def test_cable_lengths_are_drawn_from_the_seed(tmp_path: Path) -> None:
 
 
 def test_queues_and_counters(tmp_path: Path) -> None:
-    result = run(tmp_path, "transports=[roce]", "workload.size=4MB", "topology.buffer=100KB")
+    result = simulated(tmp_path, "transports=[roce]", "workload.size=4MB", "topology.buffer=100KB")
     queues = [row for row in rows(result, "queues") if row["port"] == "s0->h3"]
     counters = {(row["port"], row["name"]): row for row in rows(result, "counters")}
     assert max(row["max_bytes"] for row in queues) == pytest.approx(50_000, rel=0.05)
@@ -120,7 +113,7 @@ def test_queues_and_counters(tmp_path: Path) -> None:
 
 
 def test_estimates_are_beside_the_true_rtt(tmp_path: Path) -> None:
-    result = run(tmp_path, "workload.repeat_for=50ms")
+    result = simulated(tmp_path, "workload.repeat_for=50ms")
     samples = [row for row in rows(result, "rtt") if row["accepted"]]
     assert len(samples) > 50
     assert all(row["true_rtt_ns"] is not None for row in samples)
@@ -130,7 +123,9 @@ def test_estimates_are_beside_the_true_rtt(tmp_path: Path) -> None:
 
 
 def test_throughput_rows_have_the_agents_estimates(tmp_path: Path) -> None:
-    result = run(tmp_path, "workload.repeat_for=50ms", "measure=[{kind: throughput, interval: 10ms}, rtt]")
+    result = simulated(
+        tmp_path, "workload.repeat_for=50ms", "measure=[{kind: throughput, interval: 10ms}, rtt]"
+    )
     last = rows(result, "throughput")[-1]
     samples = [
         row
@@ -146,7 +141,7 @@ def test_throughput_rows_have_the_agents_estimates(tmp_path: Path) -> None:
 @pytest.mark.parametrize("control", CONGESTION_CONTROLS)
 def test_samples_of_every_control_fit_the_schema(tmp_path: Path, control: str) -> None:
     transport = f"transports=[{{name: rogue, cc: {control}}}]"
-    samples = rows(run(tmp_path, transport, "workload.repeat_for=20ms"), "rtt")
+    samples = rows(simulated(tmp_path, transport, "workload.repeat_for=20ms"), "rtt")
     assert samples
     believes = control == "vegas"  # the others have no idea of a base RTT
     assert {row["base_rtt_ns"] is not None for row in samples} == {believes}
@@ -169,10 +164,11 @@ def test_zero_rtt_sample_is_left_out_of_the_mean() -> None:
 
 def test_windows_below_two_segments_are_overruled(tmp_path: Path) -> None:
     """Two segments are 128 packets; Vegas keeps far fewer for each of two senders."""
-    samples = rows(run(tmp_path, "workload.repeat_for=20ms"), "rtt")
+    samples = rows(simulated(tmp_path, "workload.repeat_for=20ms"), "rtt")
     assert all(row["overruled"] is (row["cwnd_packets"] < 128) for row in samples)
     wide = rows(
-        run(tmp_path, "transports=[{name: rogue, cwnd_min_packets: 128, cwnd_initial_packets: 128}]"), "rtt"
+        simulated(tmp_path, "transports=[{name: rogue, cwnd_min_packets: 128, cwnd_initial_packets: 128}]"),
+        "rtt",
     )
     assert {row["overruled"] for row in wide} == {False}
     assert {row["overruled"] for row in samples} == {True}
@@ -180,7 +176,7 @@ def test_windows_below_two_segments_are_overruled(tmp_path: Path) -> None:
 
 def test_failed_queue_pair_ends_its_flow_with_the_error(tmp_path: Path) -> None:
     parameters = "transports=[{name: roce, retry_count: 0, timeout_exponent: 4}]"
-    result = run(tmp_path, parameters, "workload.size=8MB", "topology.buffer=20KB")
+    result = simulated(tmp_path, parameters, "workload.size=8MB", "topology.buffer=20KB")
     failed = [row for row in rows(result, "flows") if row["status"] == "error"]
     assert failed
     assert {row["error"] for row in failed} == {"IBV_WC_RETRY_EXC_ERR"}
@@ -200,8 +196,7 @@ measure: [{kind: queues, interval: 10us}, pauses]
 
 
 def column(tmp_path: Path, table: str, name: str, *settings: str) -> list[str]:
-    result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=PLANES), lambda _fraction: None)
-    assert result.failure is None
+    result = simulated(tmp_path, *settings, text=PLANES)
     return [str(row[name]) for row in to_arrow(table, result.tables[table]).to_pylist()]
 
 
@@ -271,8 +266,7 @@ def test_flow_with_failed_queue_pairs_delivers_its_transfers(tmp_path: Path, ver
         f"workload.verb={verb}",
         "measure=[{kind: throughput, interval: 100us}]",
     )
-    result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=SMALL), lambda _fraction: None)
-    assert result.failure is None
+    result = simulated(tmp_path, *settings)
     assert set(result.tables["flows"]["status"]) == {"ok"}
     throughput = result.tables["throughput"]
     assert result.facts["qp_failures"] > 0
@@ -286,8 +280,8 @@ LOSSY = "faults=[{kind: loss, target: h1, one_in: 20, from: 1ms}]"
 
 
 def test_retransmitted_bytes_of_intervals_and_transfers_agree(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, LOSSY, "transports=[roce]", "measure=[{kind: throughput, interval: 100us}]")
-    tables = SimulatorTestbed().run(cell, lambda _fraction: None).tables
+    often = "measure=[{kind: throughput, interval: 100us}]"
+    tables = simulated(tmp_path, LOSSY, "transports=[roce]", often).tables
     rows = {
         name: np.asarray(tables["throughput"][name]) for name in ("flow_id", "t_ns", "retransmitted_bytes")
     }

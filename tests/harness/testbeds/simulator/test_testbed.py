@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.experiments import FLOWS, SMALL, cell_of
+from helpers.experiments import FLOWS, SMALL, cell_of, simulated
 from helpers.networks import reference_engine
 
 from rogue.harness.cell.cell import Cell
@@ -38,9 +38,9 @@ EVERYTHING = (
 )
 
 
-def run(tmp_path: Path, *settings: str, index: int = 0) -> CellResult:
-    cell = cell_of(tmp_path, *settings, text=SMALL, index=index)
-    return SimulatorTestbed().run(cell, lambda _fraction: None)
+def run(tmp_path: Path, *settings: str) -> CellResult:
+    """Return the result of a cell that may fail."""
+    return SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None)
 
 
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
@@ -200,9 +200,7 @@ def test_other_engine_errors_are_bugs(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_pings_alone_have_no_throughput(tmp_path: Path) -> None:
     pings = "workload={kind: pingmesh, run_for: 1ms, places: [1]}"
-    cell = cell_of(tmp_path, pings, "probe=null", "measure=[throughput, latency]")
-    result = SimulatorTestbed().run(cell, lambda _fraction: None)
-    assert result.failure is None
+    result = simulated(tmp_path, pings, "probe=null", "measure=[throughput, latency]")
     assert "throughput" in result.not_measured
     assert "throughput" not in result.tables
     assert len(result.tables["latency"]["rtt_ns"]) > 0
@@ -264,8 +262,7 @@ def test_tree_under_flow_control_has_no_deadlock(tmp_path: Path) -> None:
         "topology={kind: two_tier, racks: 2, hosts_per_rack: 3, leaves: 2, rate: 10Gbps, uplink_rate: 10Gbps,"
     )
     settings = (f"{tree} nic: ideal, buffer: 200KB, alpha: 8}}", "workload.repeat_for=250ms")
-    result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=RING), lambda _fraction: None)
-    assert result.failure is None
+    result = simulated(tmp_path, *settings, text=RING)
     assert result.facts["simulated_ns"] == 250_000_000 > PATIENCE_NS
     assert (result.facts["deadlock"], result.facts["deadlock_ports"]) == (None, 0)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 from helpers.cell_kinds import TOPOLOGIES_OWN
-from helpers.experiments import cell_of, load_text
+from helpers.experiments import cell_of, load_text, simulated
 from helpers.sample_run import write_manifest
 from helpers.small_runs import cell as entry_of
 from helpers.small_runs import manifest
@@ -171,9 +171,7 @@ STAR = "name: x\ntopology: {kind: star, hosts: 4, rate: 10Gbps, delay: 1us, dela
 )
 def test_ideal_time_of_one_byte(tmp_path: Path, transport: str, framing: str, bytes_on_a_link: int) -> None:
     text = f"{STAR}, framing: {framing}}}\nworkload: {{kind: incast, senders: 1, size: 1B}}\n"
-    result = SimulatorTestbed().run(
-        cell_of(tmp_path, text=f"{text}transports: [{transport}]\n"), lambda _fraction: None
-    )
+    result = simulated(tmp_path, text=f"{text}transports: [{transport}]\n")
     assert list(result.tables["flows"]["ideal_fct_ns"]) == [4_000 + int(2 * bytes_on_a_link * 0.8)]
 
 
@@ -186,7 +184,7 @@ def test_telemetry_of_another_group_lengthens_packets(tmp_path: Path, transport:
     one, other = "{source: h0, destination: h1}", "{source: h2, destination: h3}"
     groups = f"[{group.format('a', transport, one)}, {group.format('b', 'roce+hpcc', other)}]"
     text = f"{STAR}}}\ntraffic: {groups}\ntransports: [roce]\n"
-    result = SimulatorTestbed().run(cell_of(tmp_path, text=text), lambda _fraction: None)
+    result = simulated(tmp_path, text=text)
     rows = to_arrow("flows", result.tables["flows"]).to_pylist()
     one, other = (row for row in rows if row["transfer_id"] == 1)
     assert (one["fct_ns"], other["fct_ns"]) == (one["ideal_fct_ns"], other["ideal_fct_ns"])
@@ -200,7 +198,7 @@ def test_telemetry_of_another_group_lengthens_packets(tmp_path: Path, transport:
 def test_following_transfers_are_not_faster_than_ideal(tmp_path: Path, workload: str) -> None:
     """They start at any picosecond, of which tables have whole nanoseconds."""
     text = f"{STAR}}}\nworkload: {workload}\ntransports: [roce]\n"
-    result = SimulatorTestbed().run(cell_of(tmp_path, text=text), lambda _fraction: None)
+    result = simulated(tmp_path, text=text)
     assert min(result.tables["flows"]["slowdown"]) >= 1
 
 
@@ -212,8 +210,8 @@ def test_sprayed_packets_reach_their_bound(tmp_path: Path, transport: str, size_
     over_ns = []
     for seed in (1, 2, 3):
         text = f"name: x\ntopology: {tree}\nworkload: {{kind: incast, senders: 1, size: {size_bytes}B}}\n"
-        cell = cell_of(tmp_path, text=f"{text}transports: [{transport}]\nseed: {seed}\n")
-        (row,) = to_arrow("flows", SimulatorTestbed().run(cell, lambda _: None).tables["flows"]).to_pylist()
+        result = simulated(tmp_path, text=f"{text}transports: [{transport}]\nseed: {seed}\n")
+        (row,) = to_arrow("flows", result.tables["flows"]).to_pylist()
         over_ns.append(row["fct_ns"] - row["ideal_fct_ns"])
     assert min(over_ns) == 0
     assert max(over_ns) <= 6  # a packet of 65 bytes takes 5.2 ns

@@ -51,23 +51,6 @@ def asked(
     return dict(requested_settings(cell, rack, rack.hardware_switches[0]).switch_priorities)
 
 
-@pytest.mark.parametrize(
-    ("transports", "expected"),
-    [
-        ("[roce]", {}),
-        ("[dctcp]", {"marks": STEP}),
-        ("[roce+dcqcn]", {"marks": CURVE}),
-        ("[roce+pfc]", {"pauses": True}),
-        ("[roce+dcqcn+pfc]", {"marks": CURVE, "pauses": True}),
-    ],
-)
-def test_requested_marks_and_pauses_are_the_cells(
-    tmp_path: Path, transports: str, expected: dict[str, Any]
-) -> None:
-    wanted = PrioritySettings.model_validate({"dscp": [26], **expected})
-    assert asked(tmp_path, f"transports={transports}") == {3: wanted}
-
-
 def test_request_replaces_the_inventorys_numbers_and_keeps_other_priorities(tmp_path: Path) -> None:
     other = {"marks": {"from_bytes": 7, "to_bytes": 7}, "dscp": [46]}
     typed = {"3": {"dscp": [26], "marks": {"from_bytes": 1, "to_bytes": 2}, "pauses": True}, "5": other}
