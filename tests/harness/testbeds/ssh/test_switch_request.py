@@ -207,7 +207,7 @@ ALPHA, HEADROOM = "topology.pause_alpha=0.5", "topology.pause_headroom=50KB"
 def test_differences_in_marks_and_pauses(
     tmp_path: Path, settings: tuple[str, ...], stands: PrioritySettings, words: str | None
 ) -> None:
-    found = [other.words("tor", []) for other in of_priority(cell_of(tmp_path, *settings), 3, stands)]
+    found = [other.sentence("tor", []) for other in of_priority(cell_of(tmp_path, *settings), 3, stands)]
     assert found == ([] if words is None else [f"the experiment asks for {words}"])
 
 
