@@ -210,11 +210,11 @@ def _shown(control: ReceiverControl | SwitchControl) -> str:
     return ", ".join(values) or "without parameters"
 
 
-SENDERS_KEYS: Final = tuple(
-    as_written(choice.name)
-    for choice in (*RELIABILITIES[WITH_CREDITS].parameters, *CURVE_PARAMETERS)
-    if choice.name not in OF_GRANTING
+_OF_SENDERS = (
+    *(each.name for each in RELIABILITIES[WITH_CREDITS].parameters),
+    *(each.name for each in CURVE_PARAMETERS),
 )
+SENDERS_KEYS: Final = tuple(as_written(name) for name in _OF_SENDERS if name not in OF_GRANTING)
 """Names, as written, of the other parameters of such a transport."""
 
 
