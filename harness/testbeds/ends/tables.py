@@ -241,9 +241,7 @@ def port_counter_rows(
 ) -> list[CounterRow]:
     """Return counters of switches' ports, by the ports' names."""
     return [
-        CounterRow(
-            port.partition("->")[0], port, name, before=int(asdict(before[port])[name]), after=int(value)
-        )
+        CounterRow(port.partition("->")[0], port, name, int(getattr(before[port], name)), int(value))
         for port, counters in sorted(after.items())
         for name, value in asdict(counters).items()
     ]

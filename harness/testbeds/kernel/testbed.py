@@ -54,19 +54,6 @@ LIMIT_FACTOR: Final = 30.0
 """A kernel that takes this many times the expected time has hung."""
 
 
-def unsupported(cell: Cell) -> str | None:
-    """Return why a cell cannot run here, and what could; None if it can."""
-    return (
-        _unsupported_transports(cell)
-        or _unsupported_network(cell)
-        or ends.simulators_traffic(cell)
-        or ends.too_fine(cell)
-        or unsupported_marking(cell)
-        or short_of_limiters(limited_flows(cell), limiters_of(cell.topology))
-        or cell.idleness
-    )
-
-
 def _unsupported_transports(cell: Cell) -> str | None:
     for group in cell.groups:
         name = group.transport
@@ -103,7 +90,6 @@ class KernelTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Return the key in the registry."""
         return "kernel"
 
     def obstacles(self) -> list[str]:
@@ -116,15 +102,21 @@ class KernelTestbed(Testbed):
         return []
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Return why a cell cannot run here, and what could; None if it can."""
-        return unsupported(cell)
+        return (
+            _unsupported_transports(cell)
+            or _unsupported_network(cell)
+            or ends.simulators_traffic(cell)
+            or ends.too_fine(cell)
+            or unsupported_marking(cell)
+            or short_of_limiters(limited_flows(cell), limiters_of(cell.topology))
+            or cell.idleness
+        )
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
         """Return True unless flows or sizes are drawn."""
         return ends.is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """Return the first parameter that the agent does not take."""
         return ends.parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
@@ -184,9 +176,8 @@ def _reached(folder: Path, cell: Cell) -> float:
 
 
 def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:
-    kind = FailureKind.TIMEOUT if isinstance(error, KernelTimeoutError) else FailureKind.AGENT
-    if isinstance(error, KernelPanicError):
-        kind = FailureKind.NODE_LOST
+    kinds = {KernelTimeoutError: FailureKind.TIMEOUT, KernelPanicError: FailureKind.NODE_LOST}
+    kind = next((kind for cause, kind in kinds.items() if isinstance(error, cause)), FailureKind.AGENT)
     console = (folder / CONSOLE).read_bytes()
     return CellResult(failure=Failure(kind, str(error)), raw={CONSOLE: console} if console else {})
 

@@ -119,11 +119,9 @@ class SimulatorTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Return the key in the registry."""
         return "simulator"
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Return why the cell cannot run here."""
         return support.unsupported(cell)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
@@ -131,11 +129,9 @@ class SimulatorTestbed(Testbed):
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """Return the first parameter that agent, TCP, NICs and switches do not take."""
         return parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """Estimate from the packets that cross links."""
         return estimate_seconds(cell)
 
     def estimate_events(self, cell: Cell) -> float:

@@ -188,7 +188,6 @@ class SshTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Return the name on the command line."""
         return self._name
 
     @property
@@ -226,7 +225,6 @@ class SshTestbed(Testbed):
         return [str(finding) for finding in findings if finding.refuses]
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Return why the cell cannot run on these nodes."""
         try:
             inventory = inventory_as_requested(cell, self.inventory)
         except UsageError as error:
@@ -239,7 +237,6 @@ class SshTestbed(Testbed):
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """Return the first parameter that the agent does not take, or that only a simulator can give it."""
         return parameter_mistake(cell)
 
     def differences(self, cell: Cell) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.told import engine_calls, nodes_of, refusal, told_by_nodes
+from helpers.testbed_orders import engine_calls, node_orders, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.linux_switch import PortSettings
@@ -76,12 +76,12 @@ def test_engine_gets_all_faults(
     assert refusal(SimulatorTestbed(), cell) is None
     links, cuts = _engine_of(cell, monkeypatch)
     for link in cell.network.links:
-        told = links[link.a, link.b]
-        assert _mean_loss(told["loss"]) == pytest.approx(_asked_loss(cell, link), rel=1e-12)
-        assert _times(told["loss"]) == next(
+        passed = links[link.a, link.b]
+        assert _mean_loss(passed["loss"]) == pytest.approx(_asked_loss(cell, link), rel=1e-12)
+        assert _times(passed["loss"]) == next(
             ((each.from_ns, each.until_ns) for each in _losing(cell, link)), None
         )
-        assert 0 <= told["delay_ps"] - 1_000 * link.delay_ns <= 1_000 * cell.network.delay_spread_ns
+        assert 0 <= passed["delay_ps"] - 1_000 * link.delay_ns <= 1_000 * cell.network.delay_spread_ns
     assert cuts == [(each.a, each.b, each.at_ns, each.duration_ns, None) for each in cell.network.outages]
 
 
@@ -92,8 +92,8 @@ def test_kernel_ports_get_all_faults(tmp_path: Path, topology: str, faults: str)
     assert (refusal(KernelTestbed(), cell) is None) == OF_LINKS[faults]
     if OF_LINKS[faults]:
         _check_ports(cell, kernels_ports(cell))
-        told = [(outage.at_ns, outage.duration_ns) for _, outage in outages(cell, cell.network.ports)]
-        assert told == [(each.at_ns, each.duration_ns) for each in cell.network.outages]
+        cuts = [(outage.at_ns, outage.duration_ns) for _, outage in outages(cell, cell.network.ports)]
+        assert cuts == [(each.at_ns, each.duration_ns) for each in cell.network.outages]
 
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
@@ -106,7 +106,7 @@ def test_ports_between_nodes_get_all_faults(
     assert (refusal(bed, cell) is None) == OF_LINKS[faults]
     if OF_LINKS[faults]:
         _check_ports(cell, nodes_ports(cell, bed.inventory))
-        told_by_nodes(bed, heard, cell)
+        node_orders(bed, heard, cell)
         durations = [float(each.split()[-1]) for each in heard.switched if each.startswith("cut ")]
         assert durations == [each.duration_ns / 1e9 for each in cell.network.outages]
 
@@ -118,8 +118,8 @@ def test_only_the_simulator_reroutes(
 ) -> None:
     cell = _cell(tmp_path, DUMBBELL, f"{{kind: {kind}, at: 1ms, duration: 2ms{reroute_after}}}")
     assert refusal(SimulatorTestbed(), cell) is None
-    _, told = _engine_of(cell, monkeypatch)
-    assert told == [("s0", "s1", 1_000_000, 2_000_000, 10_000 if reroute_after else None)]
+    _, cuts = _engine_of(cell, monkeypatch)
+    assert cuts == [("s0", "s1", 1_000_000, 2_000_000, 10_000 if reroute_after else None)]
     for bed in (KernelTestbed(), nodes_of(cell, monkeypatch, kind="nodes")[0]):
         reason = refusal(bed, cell)
         assert (reason or "").startswith("only the simulator's switches forward") == bool(reroute_after)
@@ -136,12 +136,12 @@ def test_only_the_simulator_cuts_one_direction(tmp_path: Path, monkeypatch: pyte
 def test_faults_of_the_simulator_are_refused_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    faults, told = f"{{kind: {kind}, {OF_OTHERS[kind]}}}", f"a Linux switch has no {FAULTS[kind].__name__}"
+    faults, reason = f"{{kind: {kind}, {OF_OTHERS[kind]}}}", f"a Linux switch has no {FAULTS[kind].__name__}"
     paused = ("transports=[roce+pfc]",) if kind in ("pause_storm", "slow_receiver") else ()
     assert refusal(SimulatorTestbed(), _cell(tmp_path, STAR, faults, *paused)) is None
     cell = _cell(tmp_path, STAR, faults)
-    assert refusal(KernelTestbed(), cell) == told
-    assert refusal(nodes_of(cell, monkeypatch, kind="nodes")[0], cell) == told
+    assert refusal(KernelTestbed(), cell) == reason
+    assert refusal(nodes_of(cell, monkeypatch, kind="nodes")[0], cell) == reason
 
 
 def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:
@@ -160,20 +160,20 @@ def _engine_of(
     return {each.values: each.named for each in calls if each.name == "add_link"}, cuts
 
 
-def _mean_loss(told: object) -> float:
+def _mean_loss(rule: object) -> float:
     """Share of the packets that an engine's rule loses."""
-    match told:
+    match rule:
         case IndependentLoss():
-            return told.probability
+            return rule.probability
         case IpIdLoss():
-            return 1 / (told.mask + 1)
+            return 1 / (rule.mask + 1)
         case BurstLoss():
-            return told.to_bad_probability / (told.to_bad_probability + told.to_good_probability)
+            return rule.to_bad_probability / (rule.to_bad_probability + rule.to_good_probability)
     return 0.0
 
 
-def _times(told: Any) -> tuple[int, int | None] | None:
-    return None if told is None else (told.from_ns, told.until_ns)
+def _times(rule: Any) -> tuple[int, int | None] | None:
+    return None if rule is None else (rule.from_ns, rule.until_ns)
 
 
 def _losing(cell: Cell, link: Link) -> list[Any]:

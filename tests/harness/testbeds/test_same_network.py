@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.told import engine_calls, nodes_of, refusal
+from helpers.testbed_orders import engine_calls, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.network import NetworkSpec
@@ -99,18 +99,18 @@ def _check_simulated(
     asked: NetworkSpec, switches: Mapping[str, Mapping[str, Any]], rates_bps: Mapping[str, int]
 ) -> None:
     for name, port in asked.ports.items():
-        told = switches[name.partition("->")[0]]
-        assert (told["buffer_bytes"], told["alpha"], rates_bps[name]) == (
+        passed = switches[name.partition("->")[0]]
+        assert (passed["buffer_bytes"], passed["alpha"], rates_bps[name]) == (
             port.switch.buffer_bytes, port.switch.alpha, port.link.rate_bps,
         )  # fmt: skip
-    for told in switches.values():
-        assert told["marking"] == {
+    for passed in switches.values():
+        assert passed["marking"] == {
             priority: Marking(
                 curve.kmin_bytes, curve.kmax_bytes, curve.pmax, at=curve.at, spares_hosts=curve.spares_hosts
             )
             for priority, curve in asked.curves.items()
         }
-        assert _pause_points(told["flow_control"]) == [
+        assert _pause_points(passed["flow_control"]) == [
             (priority, pauses.alpha, pauses.xoff_bytes) for priority, pauses in sorted(asked.pausing.items())
         ]
 

@@ -51,10 +51,12 @@ def test_requested_settings_are_the_cells(tmp_path: Path, platform: str, setting
     _check(cell, wanted)
     stands = {"tor": _standing(platform, wanted)}
     assert refusal(cell, rack, stands) is None
-    told = refusal(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 416KB}]"), rack, stands)
-    assert told is not None
+    reason = refusal(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 416KB}]"), rack, stands)
+    assert reason is not None
     if platform in IN_NUMBERS and cell.network.curves:
-        assert "asks for a switch that marks beyond 416000 bytes in priority 3, and as read back tor" in told
+        assert (
+            "asks for a switch that marks beyond 416000 bytes in priority 3, and as read back tor" in reason
+        )
 
 
 def _check(cell: Cell, wanted: HardwareSwitchVariables) -> None:

@@ -222,8 +222,8 @@ def test_longest_request_fits_a_line() -> None:
 def test_waits_that_agents_cannot_order_are_refused(
     tmp_path: Path, settings: list[str], words: str | None
 ) -> None:
-    told = unorderable(cell_of(tmp_path, *settings))
-    assert told is None if words is None else str(told).startswith(words)
+    reason = unorderable(cell_of(tmp_path, *settings))
+    assert reason is None if words is None else str(reason).startswith(words)
 
 
 def test_waiting_for_a_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,8 +27,8 @@ from rogue.workloads.topologies import Link, Switch
 
 def test_multi_port_nics_need_the_simulator(tmp_path: Path) -> None:
     one_way = "topology={kind: multi_plane, planes: 1, leaves: 1, spines: 0, rate: 1Gbps}"
-    told = simulators_topology(cell_of(tmp_path, one_way))
-    assert told is not None and told.startswith("the NICs of multi_plane are for the simulator")
+    found = simulators_topology(cell_of(tmp_path, one_way))
+    assert found is not None and found.startswith("the NICs of multi_plane are for the simulator")
     rails = "topology={kind: rail_optimised, rate: 1Gbps}"
     assert simulators_topology(cell_of(tmp_path, rails)) is None
 
@@ -50,8 +50,8 @@ def test_multi_port_nics_need_the_simulator(tmp_path: Path) -> None:
 )
 def test_traffic_that_needs_the_simulator(tmp_path: Path, group: str, reason: str | None) -> None:
     cell = cell_of(tmp_path, f"traffic=[{{name: a, {group}}}]", "workload=null")
-    told = simulators_traffic(cell)
-    assert told is None if reason is None else str(told).endswith(reason)
+    found = simulators_traffic(cell)
+    assert found is None if reason is None else str(found).endswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_port_queue_is_its_share_of_the_buffer_alone(
 def test_different_host_delays_are_refused(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text(UNEVEN)
     cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}", "probe=null")
-    told = "a Linux switch gives the cables of all hosts one delay: give their links the same delay"
-    assert uneven_delays(cell) == told
+    found = "a Linux switch gives the cables of all hosts one delay: give their links the same delay"
+    assert uneven_delays(cell) == found
 
 
 PORTS = {"s0->h3": PortSettings(rate_bps=10_000_000_000, queue_bytes=500_000)}
@@ -112,8 +112,8 @@ def test_port_marks_at_a_full_queue_at_the_latest(tmp_path: Path) -> None:
 
 def test_two_marking_thresholds_are_refused(tmp_path: Path) -> None:
     assert unsupported_marking(cell_of(tmp_path, "transports=[dctcp]")) is None
-    told = unsupported_marking(cell_of(tmp_path, text=TWO))
-    assert told == "the switches have one traffic class: give all groups the same mark_above"
+    found = unsupported_marking(cell_of(tmp_path, text=TWO))
+    assert found == "the switches have one traffic class: give all groups the same mark_above"
 
 
 def test_threshold_too_small_for_red_is_a_mistake(tmp_path: Path) -> None:

@@ -100,8 +100,8 @@ def test_throughput_is_read_at_the_end_that_sees_it(tmp_path: Path) -> None:
     ]  # fmt: skip
     there = THROUGHPUT.replace(b"\n100", b"\n500")
     both = {"flow0-requester": {"throughput": THROUGHPUT}, "flow0-responder": {"throughput": there}}
-    told = collect_tables(*readings(tmp_path, both, "transports=[roce-uc]"))["throughput"]
-    assert (told["t_ns"], told["delivered_bytes"]) == ([10**9, 2 * 10**9], [1_250_000, 2_500_000])
+    table = collect_tables(*readings(tmp_path, both, "transports=[roce-uc]"))["throughput"]
+    assert (table["t_ns"], table["delivered_bytes"]) == ([10**9, 2 * 10**9], [1_250_000, 2_500_000])
     unseen = {"flow0-requester": {"throughput": THROUGHPUT}}
     assert "throughput" not in collect_tables(*readings(tmp_path, unseen, "transports=[roce-uc]"))
 
@@ -132,9 +132,9 @@ def test_rtt_samples_and_sorted_events(tmp_path: Path) -> None:
 
 def test_control_metrics(tmp_path: Path) -> None:
     files = {"flow1-requester": {"control": CONTROL}}
-    told = collect_tables(*readings(tmp_path, files, "measure=[control]"))["control"]
+    table = collect_tables(*readings(tmp_path, files, "measure=[control]"))["control"]
     of_flow = {"flow_id": "main/h1->h3", "t_ns": 5 * 10**8}
-    assert to_arrow("control", told).to_pylist() == [
+    assert to_arrow("control", table).to_pylist() == [
         {**of_flow, "name": "cwnd_packets", "value": 21.5},
         {**of_flow, "name": "alpha", "value": 0.25},
     ]
@@ -187,9 +187,9 @@ def test_arrivals_are_read_by_the_receivers_clock(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, ring, "probe=null")
     flows = plan_roles(cell)
     head, *lines = TRANSFERS.decode().splitlines()
-    told = f"{head},waited_for_role,waited_for_transfer\n{lines[0]},flow2-responder,2\n{lines[1]},,\n"
+    text = f"{head},waited_for_role,waited_for_transfer\n{lines[0]},flow2-responder,2\n{lines[1]},,\n"
     files = {
-        "flow0-requester": {"transfers": told.encode()},
+        "flow0-requester": {"transfers": text.encode()},
         "flow0-responder": {"arrivals": b"transfer_id,arrived_ns\n1,5000099000000\n"},
     }
     results = {flow.role("requester"): Results(flow.role("requester"), "ok", 0, T) for flow in flows}
@@ -200,7 +200,7 @@ def test_arrivals_are_read_by_the_receivers_clock(tmp_path: Path) -> None:
     assert (second["waited_for_flow"], second["waited_for_transfer"]) == (None, None)
 
 
-def told(flows: list[NodeFlow], **of_first: object) -> dict[str, Results]:
+def results_of(flows: list[NodeFlow], **of_first: object) -> dict[str, Results]:
     """Every transfer arrived; the first requester may say something else."""
     results = {
         flow.role(end): Results(flow.role(end), "ok", 0, 1, transfers_ok=1, sha256="a" * 64)
@@ -214,7 +214,7 @@ def told(flows: list[NodeFlow], **of_first: object) -> dict[str, Results]:
 def test_unreliable_connection_may_lose_bytes(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[rogue-uc]")
     flows = plan_roles(cell)
-    assert failure_of(cell, flows, told(flows, transfers_ok=1, sha256="b" * 64)) is None
+    assert failure_of(cell, flows, results_of(flows, transfers_ok=1, sha256="b" * 64)) is None
 
 
 @pytest.mark.parametrize("beside", ["", ", {name: finite, workload: {kind: ping, size: 1KB}}"])
@@ -228,7 +228,7 @@ def test_unreliable_connection_may_lose_bytes(tmp_path: Path) -> None:
 def test_timed_traffic_is_never_late(tmp_path: Path, workload: str, beside: str) -> None:
     groups = f"traffic=[{{name: timed, workload: {workload}}}{beside}]"
     flows = plan_roles(cell := cell_of(tmp_path, "workload=null", groups))
-    assert failure_of(cell, flows, told(flows, transfers_unfinished=1)) is None
+    assert failure_of(cell, flows, results_of(flows, transfers_unfinished=1)) is None
 
 
 def transfers_table(tmp_path: Path, transport: str, *transfers: TransferRecord) -> Columns:

@@ -16,7 +16,6 @@ from rogue.agent.node.orders import REACHED
 from rogue.harness.testbeds.base import CellResult, TestbedError
 from rogue.harness.testbeds.kernel import KernelTestbed, testbed
 from rogue.harness.testbeds.kernel.testbed import memory_mib as memory_mib_of
-from rogue.harness.testbeds.kernel.testbed import unsupported
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.boot import CONSOLE, Kernel, KernelPanicError, KernelTimeoutError
 from rogue.workloads.records import FailureKind
@@ -82,7 +81,7 @@ def test_lost_kernel_fails_its_cell(
 
 
 def test_progress_is_the_fraction_of_virtual_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cell, told = cell_of(tmp_path, "workload.repeat_for=100ms"), list[float]()
+    cell, fractions = cell_of(tmp_path, "workload.repeat_for=100ms"), list[float]()
 
     def boot(
         _kernel: Kernel, folder: Path, *, limit_s: float, memory_mib: int, on_wait: Callable[[], None]
@@ -97,8 +96,8 @@ def test_progress_is_the_fraction_of_virtual_time(tmp_path: Path, monkeypatch: p
         raise KernelTimeoutError("it is enough")
 
     monkeypatch.setattr(testbed, "boot", boot)
-    KernelTestbed(pretended(tmp_path)).run(cell, told.append)
-    assert told == [0.0, 0.0, 0.25, 1.0]
+    KernelTestbed(pretended(tmp_path)).run(cell, fractions.append)
+    assert fractions == [0.0, 0.0, 0.25, 1.0]
 
 
 @pytest.mark.parametrize(("error", "words"), [(None, ""), (VirtualTestbedError("no apt"), r" \(no apt\)")])
@@ -274,5 +273,5 @@ def test_reads_and_uc_need_a_limiter_each(tmp_path: Path) -> None:
         ("write", "rogue", False), ("read", "rogue", True), ("write", "rogue-uc", True),
     ):  # fmt: skip
         settings = (many.replace("VERB", verb), f"transports=[{transport}]", "probe=null")
-        reason = unsupported(cell_of(tmp_path, *settings, "topology.nic_limiters=2"))
+        reason = KernelTestbed().unsupported(cell_of(tmp_path, *settings, "topology.nic_limiters=2"))
         assert ("its card has 2 limiters for them: 3 respond to READs" in str(reason)) is is_refused

@@ -230,11 +230,11 @@ def test_constructor_may_take_the_facts_of_the_path(tmp_path: Path) -> None:
         simulation = Star(hosts=2).build()
         control = NicControl("knowing")
         simulation.connect("h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control)
-        told, _ = simulation.control_metrics().values()
+        metrics, _ = simulation.control_metrics().values()
     finally:
         unload_plugins()
     base_rtt_ps = 2 * (884_800 + 68_800) + 4_000_000
-    assert told == {
+    assert metrics == {
         "base_rtt_ps": base_rtt_ps, "mtu_bytes": 1024, "packet_bytes": 1106, "hops": 1, "rate_bps": 10**10,
     }  # fmt: skip
 

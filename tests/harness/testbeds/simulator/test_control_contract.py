@@ -117,8 +117,8 @@ class Telemetric(Kept):
 
     wants_telemetry = True
 
-    def on_acknowledgement(self, *told: object) -> None:
-        hops = told[-1]
+    def on_acknowledgement(self, *arguments: object) -> None:
+        hops = arguments[-1]
         assert isinstance(hops, list)
         self.rate_bps = hops[0][3]
 

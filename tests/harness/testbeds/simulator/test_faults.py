@@ -17,7 +17,7 @@ REROUTED = "{kind: link_cut, target: s0-s1, at: 1ms, duration: 2ms, reroute_afte
 
 
 @pytest.mark.parametrize(
-    ("transports", "faults", "told"),
+    ("transports", "faults", "reason"),
     [
         ("[roce+dcqcn, irn]", REROUTED, None),
         ("[roce+rocc]", REROUTED, "reroute_after changes the ways of rocc, whose switches send"),
@@ -32,16 +32,16 @@ REROUTED = "{kind: link_cut, target: s0-s1, at: 1ms, duration: 2ms, reroute_afte
     ],
 )
 def test_rerouting_is_refused_for_controls_bound_to_a_path(
-    tmp_path: Path, transports: str, faults: str, told: str | None
+    tmp_path: Path, transports: str, faults: str, reason: str | None
 ) -> None:
     settings = (RING, f"transports={transports}", f"faults=[{faults}]", "workload.senders=2")
     cells = [cell_of(tmp_path, *settings, index=index) for index in range(transports.count(",") + 1)]
-    assert (unsupported_fault(cells[-1]) or "None").startswith(str(told))
+    assert (unsupported_fault(cells[-1]) or "None").startswith(str(reason))
 
 
 def test_two_losses_of_one_link_are_refused(tmp_path: Path) -> None:
-    told = unsupported_fault(cell_of(tmp_path, LOSS % "one_in: 8}, {kind: loss, target: h1, one_in: 2"))
-    assert told == "the simulator's links lose packets in one way each; take a loss away"
+    reason = unsupported_fault(cell_of(tmp_path, LOSS % "one_in: 8}, {kind: loss, target: h1, one_in: 2"))
+    assert reason == "the simulator's links lose packets in one way each; take a loss away"
 
 
 def test_lost_packets_are_sent_again(tmp_path: Path) -> None:
@@ -113,11 +113,11 @@ def test_slow_receiver_gets_its_rate_while_slow(tmp_path: Path) -> None:
 
 
 def test_pause_faults_need_pfc_and_exclude_each_other(tmp_path: Path) -> None:
-    told = unsupported_fault(cell_of(tmp_path, STORM % "1ms", "transports=[roce]"))
-    assert told == "h3 pauses its switch, which obeys only with +pfc; add it, or take the fault away"
+    reason = unsupported_fault(cell_of(tmp_path, STORM % "1ms", "transports=[roce]"))
+    assert reason == "h3 pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     both = SLOW.replace("]", ", {kind: pause_storm, target: h3, at: 1ms, duration: 1ms}]")
-    told = unsupported_fault(cell_of(tmp_path, both, "transports=[roce+pfc]"))
-    assert told == "the simulator's NICs pause their switch for one reason each; take a fault away"
+    reason = unsupported_fault(cell_of(tmp_path, both, "transports=[roce+pfc]"))
+    assert reason == "the simulator's NICs pause their switch for one reason each; take a fault away"
 
 
 def test_routing_loop_is_refused_unless_packets_expire(tmp_path: Path) -> None:

@@ -222,8 +222,8 @@ def test_priorities_share_a_port_by_their_weights(
 
 
 def test_without_weights_other_priorities_are_refused_by_name(tmp_path: Path) -> None:
-    told = unsupported_feature(cell_of(tmp_path, text=SHARED))
-    assert told is not None and "topology.weights have one traffic class: set priority to 0" in told
+    reason = unsupported_feature(cell_of(tmp_path, text=SHARED))
+    assert reason is not None and "topology.weights have one traffic class: set priority to 0" in reason
 
 
 SENDERS = ("h0", "h1", "h2")

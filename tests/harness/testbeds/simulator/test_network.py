@@ -130,9 +130,9 @@ def table_of(result: CellResult, name: str = "control") -> pd.DataFrame:
 
 def test_agents_control_has_metrics_after_each_sample(tmp_path: Path) -> None:
     result = run(tmp_path, "measure=[rtt, control]")
-    samples, told = table_of(result, "rtt"), table_of(result)
-    assert set(told["name"]) == {"cwnd_packets", "base_rtt_ns", "diff_packets", "is_slow_start"}
-    windows = told[told["name"] == "cwnd_packets"]
+    samples, metrics = table_of(result, "rtt"), table_of(result)
+    assert set(metrics["name"]) == {"cwnd_packets", "base_rtt_ns", "diff_packets", "is_slow_start"}
+    windows = metrics[metrics["name"] == "cwnd_packets"]
     assert windows["value"].tolist() == samples["cwnd_packets"].tolist()
     assert windows["t_ns"].tolist() == samples["t_ns"].tolist()
     assert windows["flow_id"].tolist() == samples["flow_id"].tolist()
@@ -141,10 +141,10 @@ def test_agents_control_has_metrics_after_each_sample(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NICS)
 def test_nic_control_is_sampled_at_intervals(tmp_path: Path, name: str) -> None:
     measure = "measure=[{kind: throughput, interval: 100us}, control]"
-    told = table_of(run(tmp_path, measure, f"transports=[roce+{name}]"))
-    assert set(told["name"]) == NICS[name]
-    assert set(told["flow_id"]) == {"main/h0->h3", "main/h1->h3"}
-    rates = told[(told["name"] == "rate_bps") & (told["flow_id"] == "main/h0->h3")]
+    metrics = table_of(run(tmp_path, measure, f"transports=[roce+{name}]"))
+    assert set(metrics["name"]) == NICS[name]
+    assert set(metrics["flow_id"]) == {"main/h0->h3", "main/h1->h3"}
+    rates = metrics[(metrics["name"] == "rate_bps") & (metrics["flow_id"] == "main/h0->h3")]
     assert rates["t_ns"].tolist() == [100_000 * (n + 1) for n in range(len(rates))]
     assert 0 < rates["value"].min() < 9e9
 
@@ -156,8 +156,8 @@ def test_nic_control_of_the_responder_is_sampled_for_reads(tmp_path: Path) -> No
         "transports=[roce+dcqcn]",
         "workload.verb=read",
     )
-    told = table_of(run(tmp_path, *settings))
-    assert told.loc[told["name"] == "rate_bps", "value"].min() < 9e9
+    metrics = table_of(run(tmp_path, *settings))
+    assert metrics.loc[metrics["name"] == "rate_bps", "value"].min() < 9e9
 
 
 @pytest.mark.parametrize("transport", ["rogue", "roce+dcqcn"])

@@ -98,9 +98,11 @@ def test_connections_are_counted_before_they_are_drawn(
 def test_waiting_for_arrivals_is_refused_over_uc(tmp_path: Path) -> None:
     workload = "workload={kind: collective, hosts: 3, size: 1MB}"
     assert unsupported(cell_of(tmp_path, workload, "transports=[irn]")) is None
-    told = unsupported(cell_of(tmp_path, workload, "transports=[roce-uc]"))
-    assert told is not None
-    assert told.startswith("main has transfers that wait for others to arrive, and what UC loses never does")
+    reason = unsupported(cell_of(tmp_path, workload, "transports=[roce-uc]"))
+    assert reason is not None
+    assert reason.startswith(
+        "main has transfers that wait for others to arrive, and what UC loses never does"
+    )
 
 
 def test_circular_waiting_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +111,8 @@ def test_circular_waiting_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
         for a, b in (("h0", "h1"), ("h1", "h0"))
     )
     monkeypatch.setattr(Incast, "flows", lambda *_: circle)
-    told = unsupported(cell_of(tmp_path, "workload={kind: incast, senders: 2, size: 31KB}"))
-    assert told == "transfers of main wait for each other in a circle (after): let one start for itself"
+    reason = unsupported(cell_of(tmp_path, "workload={kind: incast, senders: 2, size: 31KB}"))
+    assert reason == "transfers of main wait for each other in a circle (after): let one start for itself"
 
 
 PFC = "transports=[roce+pfc]"

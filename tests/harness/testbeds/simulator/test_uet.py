@@ -105,8 +105,8 @@ def test_trimming_threshold_can_scale_with_the_rate(tmp_path: Path) -> None:
 
 def test_trim_without_trim_above_is_refused(tmp_path: Path) -> None:
     network = "kind: star, hosts: 4, rate: 10Gbps, trim: coin"
-    told = unsupported_feature(cell_of(tmp_path, f"topology={{{network}}}"))
-    assert told == "topology.trim: coin chooses what is trimmed, and there is no trim_above: leave it out"
+    reason = unsupported_feature(cell_of(tmp_path, f"topology={{{network}}}"))
+    assert reason == "topology.trim: coin chooses what is trimmed, and there is no trim_above: leave it out"
     trimmed = f"topology={{{network}, trim_above: 20KB}}"
     cell = cell_of(tmp_path, trimmed, "transports=[uet]")
     assert unsupported_feature(cell) is None

@@ -73,9 +73,9 @@ def test_allowed_difference_is_reported(tmp_path: Path) -> None:
 def test_probability_of_a_curve_is_compared(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[roce+dcqcn]")
     assert why_switches_mismatch(cell, rack(curve(0.01))) is None
-    told = str(why_switches_mismatch(cell, rack(curve(0.1))))
-    assert "marks from 5000 to 200000 bytes, then with 0.01, and by the inventory tor marks from" in told
-    assert "mark_above" not in told
+    reason = str(why_switches_mismatch(cell, rack(curve(0.1))))
+    assert "marks from 5000 to 200000 bytes, then with 0.01, and by the inventory tor marks from" in reason
+    assert "mark_above" not in reason
 
 
 def test_marks_of_other_priorities_are_ignored(tmp_path: Path) -> None:
@@ -85,9 +85,11 @@ def test_marks_of_other_priorities_are_ignored(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("setting", ["pause_xoff=100KB", "pause_watchdog=1ms"])
 def test_stated_pause_point_is_refused(tmp_path: Path, setting: str) -> None:
-    told = why_switches_mismatch(cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}}))
+    reason = why_switches_mismatch(
+        cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}})
+    )
     key = setting.partition("=")[0]
-    assert told == f"topology.{key}: no inventory says when a switch pauses: leave it out"
+    assert reason == f"topology.{key}: no inventory says when a switch pauses: leave it out"
     plain = cell_of(tmp_path, "transports=[roce]", f"topology.{setting}")
     assert why_switches_mismatch(plain, rack({"0": {"pauses": True}})) is None
 
@@ -141,8 +143,8 @@ def rack_of_declared(*priorities: dict[str, object]) -> Inventory:
 
 def test_dctcp_needs_a_switch_that_marks(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]")
-    told = str(why_unmarked(cell, rack_of_declared()))
-    assert told.startswith("dctcp needs a switch that marks, but the inventory declares none")
+    reason = str(why_unmarked(cell, rack_of_declared()))
+    assert reason.startswith("dctcp needs a switch that marks, but the inventory declares none")
     assert str(why_unmarked(cell, rack_of_declared(MARKS, PAUSES))) == (
         "dctcp needs switches where some priority marks, but by the inventory tor has none: set it in "
         "switch_priorities, or leave dctcp out"

@@ -30,8 +30,8 @@ def test_unprovisioned_node_is_refused(tmp_path: Path) -> None:
     assert str(unsupported(cell, fake_inventory(), bare)).startswith("h1 has no pyverbs for rogue")
     portless = {**NODES, "h2": replace(CAPABILITIES, ports=[])}
     assert str(unsupported(cell, fake_inventory(), portless)).startswith("h2 has no RoCE port for rogue")
-    told = unsupported(cell_of(tmp_path, SLOW, "transports=[dctcp]"), fake_inventory(), bare)
-    assert str(told).startswith("h1 has no pyverbs for roce"), "the probe is a WRITE"
+    reason = unsupported(cell_of(tmp_path, SLOW, "transports=[dctcp]"), fake_inventory(), bare)
+    assert str(reason).startswith("h1 has no pyverbs for roce"), "the probe is a WRITE"
     tcp = cell_of(tmp_path, SLOW, "transports=[dctcp]", "probe=null")
     assert unsupported(tcp, fake_inventory(), bare) is None
     old = {**NODES, "h0": replace(CAPABILITIES, congestion_controls=["reno", "cubic"])}
@@ -39,8 +39,8 @@ def test_unprovisioned_node_is_refused(tmp_path: Path) -> None:
 
 
 def test_switch_without_the_topologys_ports_is_refused(tmp_path: Path) -> None:
-    told = unsupported(cell_of(tmp_path, SLOW), fake_inventory(4, {"s0->h0": "eth1"}), NODES)
-    assert "ports s0->h1, s0->h2, s0->h3" in str(told)
+    reason = unsupported(cell_of(tmp_path, SLOW), fake_inventory(4, {"s0->h0": "eth1"}), NODES)
+    assert "ports s0->h1, s0->h2, s0->h3" in str(reason)
 
 
 def test_used_hosts_are_those_of_flows_and_probe(tmp_path: Path) -> None:
@@ -63,8 +63,8 @@ def test_foreign_switch_measures_nothing_and_carries_out_no_faults(tmp_path: Pat
     alone = replace(fake_inventory(), switch=None)
     cell = cell_of(tmp_path, SLOW)
     assert unsupported(cell, alone, NODES) is None
-    told = not_measured(cell, alone)
-    assert told["queues"] == "the switch is not ours: its queues are not read"
+    reasons = not_measured(cell, alone)
+    assert reasons["queues"] == "the switch is not ours: its queues are not read"
     cut = cell_of(tmp_path, SLOW, "faults=[{kind: link_cut, target: h0, at: 1s, duration: 2s}]")
     assert str(unsupported(cut, alone, NODES)).startswith("no LinkCut: the inventory has no switch that")
     loss = cell_of(tmp_path, SLOW, "faults=[{kind: loss, target: h0, one_in: 8}]")
@@ -103,9 +103,9 @@ def test_card_slower_than_its_link_is_refused(
 ) -> None:
     port: dict[str, object] = {"device": "m", "driver": driver, "address": "10.9.0.11", "rate_bps": rate_bps}
     slow = {**NODES, "h1": replace(CAPABILITIES, ports=[port])}
-    told = unsupported(cell_of(tmp_path), fake_inventory(), slow)
+    reason = unsupported(cell_of(tmp_path), fake_inventory(), slow)
     expected = "h1's port does 1 Gb/s, its link of the topology 10 Gb/s; set the topology's rate"
-    assert told == (expected if is_refused else None)
+    assert reason == (expected if is_refused else None)
 
 
 def test_catalogue_and_agent_list_the_same_kernel_tcps() -> None:
@@ -115,8 +115,8 @@ def test_catalogue_and_agent_list_the_same_kernel_tcps() -> None:
 def test_marking_threshold_can_be_stated_only_for_our_own_switch(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, SLOW, "transports=[{name: dctcp, mark_above: 60KB}]", "probe=null")
     assert unsupported(cell, fake_inventory(), NODES) is None
-    told = unsupported(cell, replace(fake_inventory(), switch=None), NODES)
-    assert told == "dctcp on nodes is the kernel's, which takes no mark_above: leave it out"
+    reason = unsupported(cell, replace(fake_inventory(), switch=None), NODES)
+    assert reason == "dctcp on nodes is the kernel's, which takes no mark_above: leave it out"
 
 
 HOSTS = ("h0", "h1", "h2", "h3")

@@ -87,9 +87,11 @@ def test_lan_is_one_switch_unless_the_inventory_names_ports(inventory: Inventory
     lot = TOPOLOGIES["parking_lot"].model_validate({"rate": "10Gbps"})
     lan = Inventory(inventory.path, inventory.kind, inventory.hosts, None)
     names = [f"{switch}->{peer}" for switch in lot.switch_names() for peer in lot.links_of[switch]]
-    with pytest.raises(UsageError, match=r"got a LAN, which is one switch, expected the \d switches") as told:
+    with pytest.raises(
+        UsageError, match=r"got a LAN, which is one switch, expected the \d switches"
+    ) as caught:
         ports_of(lot, lan)
-    assert all(name in str(told.value) for name in names)
+    assert all(name in str(caught.value) for name in names)
     ports = [
         {"bridge": name.partition("->")[0], "interface": f"Ethernet{number}", "peer": name.partition("->")[2]}
         for number, name in enumerate(names)

@@ -131,9 +131,9 @@ def test_settings_that_apply_does_not_make_are_reported(tmp_path: Path) -> None:
 def test_impossible_requests_are_usage_errors(
     tmp_path: Path, settings: tuple[str, ...], variables: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         asked(tmp_path, *settings, **variables)
-    assert str(told.value) == words
+    assert str(caught.value) == words
 
 
 @pytest.mark.parametrize("key", sorted(keys_of(Topology) - {"kind"}))
@@ -144,15 +144,15 @@ def test_every_topology_key_is_applied_reported_or_refused(tmp_path: Path, key: 
     rack = rack_of("sonic")
     switch = rack.hardware_switches[0]
 
-    def told(*settings: str) -> object:
+    def applied(*settings: str) -> object:
         cell = cell_of(tmp_path, "transports=[roce+pfc]", "topology.pause_headroom=40KB", *settings)
         return requested_settings(cell, rack, switch).switch_priorities, unreported(cell, switch)
 
-    usual = told()
+    usual = applied()
     with loaded("step"):
         for value in OTHERS[key]:
             try:
-                assert told(f"topology.{key}={value}") != usual
+                assert applied(f"topology.{key}={value}") != usual
             except UsageError as error:
                 assert f"topology.{key}" in str(error)
 
@@ -225,7 +225,7 @@ def test_differences_in_rate_and_mtu() -> None:
 
 def test_difference_in_the_buffer(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "topology.buffer=3MB")
-    assert [list(of_buffer(cell, told)) for told in (None, 3_000_000)] == [[], []]
+    assert [list(of_buffer(cell, buffer_bytes)) for buffer_bytes in (None, 3_000_000)] == [[], []]
     (other,) = of_buffer(cell, 12_000_000)
     assert other == Mismatch("buffer", "a buffer of 3000000 bytes", "has one of 12000000 bytes")
     (other,) = of_buffer(cell_of(tmp_path, "topology.buffer=unbounded"), 12_000_000)

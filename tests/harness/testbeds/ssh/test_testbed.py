@@ -61,9 +61,9 @@ def test_nodes_without_our_own_switch(run: Run, monkeypatch: pytest.MonkeyPatch)
 def test_settings_not_compared_are_a_fact(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     rack = replace(fake_inventory(), switch=None, hardware_switches=(hardware(wanted("declared"), None),))
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: rack)
-    told = run().facts
-    assert told["switches_not_compared"] == "nothing of tor was read back: it has no login"
-    assert "switches_differ" not in told
+    facts = run().facts
+    assert facts["switches_not_compared"] == "nothing of tor was read back: it has no login"
+    assert "switches_differ" not in facts
 
 
 def test_logs_of_data_processes_are_kept(run: Run, agents: dict[str, FakeAgent]) -> None:
@@ -215,12 +215,12 @@ def test_recorded_inputs_are_kept_for_replay(run: Run, agents: dict[str, FakeAge
 
 
 def test_tcp_gauges_are_facts(run: Run, agents: dict[str, FakeAgent]) -> None:
-    def told(request: Message) -> Message:
+    def with_facts(request: Message) -> Message:
         assert isinstance(request, Result)
         facts: dict[str, object] = {"cwnd_packets": 12, "rtt_ns": 3_000_000, "sent_bytes": 7}
         return Results(request.role, "ok", 0, 10**9, transfers_ok=1, facts=facts)
 
-    agents["h0"].replies[Result] = told
+    agents["h0"].replies[Result] = with_facts
     facts = run("transports=[dctcp]").facts
     assert (facts["tcp_cwnd_packets"], facts["tcp_rtt_ns"]) == (12, 3_000_000)
     assert "tcp_sent_bytes" not in facts

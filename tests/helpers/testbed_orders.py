@@ -80,7 +80,7 @@ def engine_calls(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
     return calls
 
 
-def told_by_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+def simulator_orders(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """Return calls of the engine, the agents' settings and the tables."""
     calls = engine_calls(monkeypatch)
     result = SimulatorTestbed().run(cell, lambda _fraction: None)
@@ -88,7 +88,7 @@ def told_by_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str,
     return (*plain, result.raw["settings.json"].decode(), *_measured(result))
 
 
-def told_by_kernel(cell: Cell) -> tuple[str, ...]:
+def kernel_orders(cell: Cell) -> tuple[str, ...]:
     """Return the orders of the conductor inside, and the tables made of its files."""
     tables = [measure for measure in ("throughput", "latency", "rtt") if cell.experiment.measures(measure)]
     flows = plan_roles(cell)
@@ -146,14 +146,14 @@ class Overheard:
 
 
 @dataclass(frozen=True)
-class Told:
+class NodeOrders:
     """Orders and what came of them, and measures that were asked for in vain."""
 
     orders: tuple[str, ...]
     not_measured: Mapping[str, str]
 
 
-def told_by_nodes(bed: SshTestbed, heard: Overheard, cell: Cell) -> Told:
+def node_orders(bed: SshTestbed, heard: Overheard, cell: Cell) -> NodeOrders:
     """Return all orders to agents and the switch, and the tables."""
     result = bed.run(cell, lambda _fraction: None)
     messages = [
@@ -162,7 +162,7 @@ def told_by_nodes(bed: SshTestbed, heard: Overheard, cell: Cell) -> Told:
         for message in agent.asked
         if not isinstance(message, Clock)
     ]
-    return Told((*messages, *heard.switched, *_measured(result)), result.not_measured)
+    return NodeOrders((*messages, *heard.switched, *_measured(result)), result.not_measured)
 
 
 def _measured(result: CellResult) -> list[str]:
