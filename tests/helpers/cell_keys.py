@@ -123,107 +123,88 @@ def _pausing(kind: str) -> tuple[str, ...]:
     return (PFC,) if kind in ("pause_storm", "slow_receiver") else ()
 
 
+def _case(key: str, *settings: str) -> Case:
+    """Return a case whose last setting states the key."""
+    return Case(key, settings[:-1], settings[-1:])
+
+
+def _fault(key: str, usual: str, changed: str, *beside: str) -> Case:
+    """Return a case of a key `KIND.KEY`, with the keys of a usual and a changed fault."""
+    faults = (f"faults=[{{kind: {key.partition('.')[0]}, {each}}}]" for each in (usual, changed))
+    return _case(f"faults.{key}", *beside, *faults)
+
+
+INCAST = "workload: {kind: incast, senders: 2, size: 1MB}"
+PROBE = "probe={kind: write0, interval: 1ms}"
+CUT = "at: 1ms, duration: 1ms"
 MORE = (
-    Case(
+    _case(
         "topology.weights",
-        (
-            "traffic=[{name: a, workload: {kind: incast, senders: 2, size: 1MB}}, "
-            "{name: b, priority: 1, workload: {kind: incast, senders: 2, size: 1MB}}]",
-            "workload=null",
-            "topology.weights=[1, 1]",
-        ),
-        ("topology.weights=[1, 3]",),
+        f"traffic=[{{name: a, {INCAST}}}, {{name: b, priority: 1, {INCAST}}}]",
+        "workload=null",
+        "topology.weights=[1, 1]",
+        "topology.weights=[1, 3]",
     ),
-    Case(
+    _case(
         "topology.nic_limiters",
-        ("workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 20ms, drain_for: 50ms}",),
-        ("topology.nic_limiters=2",),
+        "workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 20ms, drain_for: 50ms}",
+        "topology.nic_limiters=2",
     ),
-    Case(
+    _case(
         "topology.pause_watchdog_restore",
-        (PFC, "topology.pause_watchdog=1ms"),
-        ("topology.pause_watchdog_restore=3ms",),
+        PFC,
+        "topology.pause_watchdog=1ms",
+        "topology.pause_watchdog_restore=3ms",
     ),
-    Case(
-        "workload.poisson.sizes",
-        ("workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",),
-        ("workload.sizes=fb_hadoop",),
-    ),
-    Case(
-        "workload.poisson.sizes",
-        ("workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",),
-        (f"workload.sizes={{file: {SIZES}}}",),
-    ),
-    Case(
-        "workload.collective.skew",
-        ("workload={kind: collective, operation: all_to_all, hosts: 3, size: 20KB}",),
-        ("workload.skew=1.5",),
-    ),
-    Case(
-        "faults.link_cut.reroute_after",
-        (RING, "faults=[{kind: link_cut, target: s0-s1, at: 1ms, duration: 1ms}]"),
-        ("faults=[{kind: link_cut, target: s0-s1, at: 1ms, duration: 1ms, reroute_after: 10us}]",),
-    ),
-    Case(
-        "faults.link_cut.one_way",
-        ("faults=[{kind: link_cut, target: h1, at: 1ms, duration: 1ms}]",),
-        ("faults=[{kind: link_cut, target: h1, at: 1ms, duration: 1ms, one_way: true}]",),
-    ),
-    Case(
-        "faults.loss.one_in",
-        ("faults=[{kind: loss, target: h1, one_in: 100}]",),
-        ("faults=[{kind: loss, target: h1, one_in: 50}]",),
-    ),
-    Case(
-        "faults.loss.burst_packets",
-        ("faults=[{kind: loss, target: h1, model: burst, probability: 0.01}]",),
-        ("faults=[{kind: loss, target: h1, model: burst, probability: 0.01, burst_packets: 4}]",),
-    ),
-    Case(
-        "faults.misrouting.target",
-        (RING, "faults=[{kind: misrouting, target: s0-s1, destination: h2}]"),
-        ("faults=[{kind: misrouting, target: s0-s4, destination: h2}]",),
-    ),
-    Case(
-        "faults.misrouting.destination",
-        (
-            "topology={kind: ring, rate: 1Gbps, ttl_hops: 9}",
-            "faults=[{kind: misrouting, target: s0-s4, destination: h2}]",
-        ),
-        ("faults=[{kind: misrouting, target: s0-s4, destination: h1}]",),
-    ),
-    Case(
-        "faults.flooding.target",
-        (RING, "faults=[{kind: flooding, target: s0, destination: h2}]"),
-        ("faults=[{kind: flooding, target: s1, destination: h2}]",),
-    ),
-    Case("seed", (), ("seed=2",)),
-    Case("time_limit", (), ("time_limit=1ms",)),
-    Case("probe.interval", ("probe={kind: write0, interval: 1ms}", "measure=null"), ("probe.interval=2ms",)),
-    Case("probe.target", ("probe={kind: write0, interval: 1ms}", "measure=null"), ("probe.target=h0",)),
-    Case("transports.name", (), ("transports=[roce]",)),
-    Case("transports.label", (), ("transports=[{name: rogue, label: ours}]",)),
     *(
-        Case(f"measure.{kind}", ("probe={kind: write0, interval: 1ms}",), (f"measure=[{kind}, {other}]",))
+        _case(
+            "workload.poisson.sizes",
+            "workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",
+            f"workload.sizes={sizes}",
+        )
+        for sizes in ("fb_hadoop", f"{{file: {SIZES}}}")
+    ),
+    _case(
+        "workload.collective.skew",
+        "workload={kind: collective, operation: all_to_all, hosts: 3, size: 20KB}",
+        "workload.skew=1.5",
+    ),
+    _fault(
+        "link_cut.reroute_after", f"target: s0-s1, {CUT}", f"target: s0-s1, {CUT}, reroute_after: 10us", RING
+    ),
+    _fault("link_cut.one_way", f"target: h1, {CUT}", f"target: h1, {CUT}, one_way: true"),
+    _fault("loss.one_in", "target: h1, one_in: 100", "target: h1, one_in: 50"),
+    _fault(
+        "loss.burst_packets",
+        "target: h1, model: burst, probability: 0.01",
+        "target: h1, model: burst, probability: 0.01, burst_packets: 4",
+    ),
+    _fault("misrouting.target", "target: s0-s1, destination: h2", "target: s0-s4, destination: h2", RING),
+    _fault(
+        "misrouting.destination",
+        "target: s0-s4, destination: h2",
+        "target: s0-s4, destination: h1",
+        RING.replace("}", ", ttl_hops: 9}"),
+    ),
+    _fault("flooding.target", "target: s0, destination: h2", "target: s1, destination: h2", RING),
+    _case("seed", "seed=2"),
+    _case("time_limit", "time_limit=1ms"),
+    _case("probe.interval", PROBE, "measure=null", "probe.interval=2ms"),
+    _case("probe.target", PROBE, "measure=null", "probe.target=h0"),
+    _case("transports.name", "transports=[roce]"),
+    _case("transports.label", "transports=[{name: rogue, label: ours}]"),
+    *(
+        _case(f"measure.{kind}", PROBE, f"measure=[{kind}, throughput]")
         for kind in MEASURES
-        for other in [next(each for each in ("throughput", "queues") if each != kind)]
         if kind != "throughput"
     ),
-    Case("measure.throughput", ("measure=[queues]",), ("measure=[queues, throughput]",)),
+    _case("measure.throughput", "measure=[queues]", "measure=[queues, throughput]"),
     *(
-        Case(
-            f"measure.{kind}.interval",
-            (f"measure=[{kind}]",),
-            (f"measure=[{{kind: {kind}, interval: 300us}}]",),
-        )
+        _case(f"measure.{kind}.interval", f"measure=[{kind}]", f"measure=[{{kind: {kind}, interval: 300us}}]")
         for kind in ("throughput", "queues")
     ),
     *(
-        Case(
-            f"measure.packets.{key}",
-            ("measure=[packets]",),
-            (f"measure=[{{kind: packets, {key}: {value}}}]",),
-        )
+        _case(f"measure.packets.{key}", "measure=[packets]", f"measure=[{{kind: packets, {key}: {value}}}]")
         for key, value in {
             "ports": "[h0->s0]",
             "flows": "[main/h0->h2]",
