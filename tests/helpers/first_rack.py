@@ -95,6 +95,7 @@ class RackNode(FakeCardNode):
     def __init__(self, root: Path, host: str) -> None:
         super().__init__(root)
         self.host = host
+        self.addresses = {"eth1": [address_of(host)]}
         self.replying = {address_of(peer) for peer in HOSTS if peer != host}
         port = "/sys/class/infiniband/mlx5_0/ports/1"
         address = [int(part) for part in address_of(host).split(".")]
@@ -126,9 +127,6 @@ class RackNode(FakeCardNode):
         for path, content in files.items():
             self.write(path, "")
             self.path(path).write_bytes(content)
-
-    def _ip(self, command: list[str], text: str) -> str:
-        return f"2: eth1    inet {address_of(self.host)}/24 scope global eth1\n"
 
 
 class Player:
