@@ -37,7 +37,7 @@ def add_gid(node: FakeNode, index: int, kind: str, gid: str) -> None:
     node.write(f"{port}/state", "4: ACTIVE\n")
 
 
-def test_the_rdma_port_is_found_from_the_experiment_address(node: FakeNode) -> None:
+def test_rdma_port_of_the_experiment_address(node: FakeNode) -> None:
     add_gid(node, 0, "IB/RoCE v1", "::ffff:10.9.0.10")
     add_gid(node, 1, "RoCE v2", "fe80::1")
     add_gid(node, 2, "RoCE v2", "::ffff:10.9.0.10")
@@ -48,7 +48,7 @@ def test_the_rdma_port_is_found_from_the_experiment_address(node: FakeNode) -> N
     assert found[0]["state"] == "ACTIVE"
 
 
-def test_addresses_of_ipv6_are_named_without_those_of_a_link(node: FakeNode) -> None:
+def test_ipv6_gids_exclude_link_local(node: FakeNode) -> None:
     add_gid(node, 0, "IB/RoCE v1", "fd00::9")
     add_gid(node, 1, "RoCE v2", "fe80::1")
     add_gid(node, 2, "RoCE v2", "fd00::10")
@@ -56,7 +56,7 @@ def test_addresses_of_ipv6_are_named_without_those_of_a_link(node: FakeNode) -> 
     assert (facts["rdma_ports"], facts["ipv6_gids"]) == ([], ["fd00::10 on eth1"])
 
 
-def test_the_rdma_port_of_an_address_of_ipv6(node: FakeNode) -> None:
+def test_rdma_port_of_an_ipv6_address(node: FakeNode) -> None:
     add_gid(node, 0, "RoCE v2", "fe80::1")
     add_gid(node, 1, "RoCE v2", "::ffff:10.9.0.10")
     add_gid(node, 2, "IB/RoCE v1", "fd00::10")
@@ -65,22 +65,19 @@ def test_the_rdma_port_of_an_address_of_ipv6(node: FakeNode) -> None:
     assert [(port["gid_index"], port["is_asked_for"]) for port in found] == [(1, False), (3, True)]
 
 
-def test_addresses_of_both_families_but_not_those_of_a_link(node: FakeNode) -> None:
-    node.addresses += (
-        "2: eth1    inet6 fd00::10/64 scope global \\       valid_lft forever preferred_lft forever\n"
-        "2: eth1    inet6 fe80::5054:ff:fe00:1/64 scope link \\       valid_lft forever\n"
-    )
+def test_addresses_exclude_ipv6_link_local(node: FakeNode) -> None:
+    node.addresses |= {"eth1": ["10.9.0.10", "fd00::10", "fe80::5054:ff:fe00:1"], "eth2": ["fe80::1"]}
     assert examine(node, ASKED)["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10", "fd00::10"]}
 
 
-def test_headers_of_ipv6_are_larger(node: FakeNode) -> None:
+def test_ping_size_over_ipv6(node: FakeNode) -> None:
     node.replying = {"fd00::11"}
     question = {**ASKED, "address": "fd00::10", "peers": {"h1": "fd00::11"}}
     assert examine(node, question)["round_trips_ms"] == {"h1": 1.25}
     assert any("-M do -s 4252 fd00::11" in command for command in node.commands)  # 40 for IPv6, 8 for ICMP
 
 
-def test_a_cards_model_and_rate_are_read_a_device_in_software_has_neither(node: FakeNode) -> None:
+def test_model_and_rate_of_an_rdma_port(node: FakeNode) -> None:
     add_gid(node, 0, "RoCE v2", "::ffff:10.9.0.10")
     (port,) = examine(node, ASKED)["rdma_ports"]
     assert (port["hca_type"], port["rate_bps"]) == ("", 0)
@@ -92,7 +89,7 @@ def test_a_cards_model_and_rate_are_read_a_device_in_software_has_neither(node: 
     assert examine(node, ASKED)["rdma_ports"][0]["rate_bps"] == 2_500_000_000
 
 
-def test_peers_are_asked_with_packets_of_full_size_in_one_piece(node: FakeNode) -> None:
+def test_peers_are_pinged_with_full_packets(node: FakeNode) -> None:
     node.replying = {"10.9.0.11"}
     assert examine(node, ASKED)["round_trips_ms"] == {"h1": 1.25, "h2": None}
     ping = next(command for command in node.commands if command.startswith("ping"))
@@ -131,7 +128,7 @@ def test_files_are_named_by_their_checksum(node: FakeNode) -> None:
     }
 
 
-def test_what_an_earlier_run_left_is_found(node: FakeNode) -> None:
+def test_leftovers_of_an_earlier_run(node: FakeNode) -> None:
     node.write("/proc/812/cmdline", "python3\0/opt/rogue/rogue-agent.pyz\0serve\0")
     node.write("/proc/813/cmdline", "vi\0notes\0about\0rogue-agent.pyz\0")
     node.write("/proc/814/cmdline", "")
@@ -150,7 +147,7 @@ def test_missing_tools_are_named(node: FakeNode) -> None:
     assert examine(node, ASKED)["missing_tools"] == ["ib_write_bw", "pyverbs"]
 
 
-def test_a_provisioned_node_says_what_is_no_longer_as_provisioning_left_it(node: FakeNode) -> None:
+def test_drift_of_a_provisioned_node(node: FakeNode) -> None:
     assert not examine(node, ASKED)["is_provisioned"]
     establish(node, {"kernel_files": {"/sys/class/net/eth1/mtu": 4300}}, False)
     node.write("/etc/modules-load.d/rogue.conf", "ib_uverbs\nrdma-rxe\n")
@@ -162,7 +159,7 @@ def test_a_provisioned_node_says_what_is_no_longer_as_provisioning_left_it(node:
     assert facts["drift"] == ["kernel module ib_uverbs", "kernel_files /sys/class/net/eth1/mtu"]
 
 
-def test_the_interface_with_a_mac_is_the_one_of_cloudlabs_map_or_of_a_card(node: FakeNode) -> None:
+def test_interface_with_mac(node: FakeNode) -> None:
     node.write("/sys/class/net/br0/address", "52:54:00:00:00:01\n")
     assert examine(node, ASKED)["interface_with_mac"] == "eth1", "a bridge borrows the MAC of its port"
     node.write("/var/emulab/boot/ifmap", "eth0 10.1.1.2 525400000001\n")
@@ -188,7 +185,7 @@ def test_supported_systems(node: FakeNode, release: str, family: str, is_support
     assert (facts["family"], facts["is_supported_system"]) == (family, is_supported)
 
 
-def test_a_card_says_trust_pauses_and_dcqcn(tmp_path: Path) -> None:
+def test_trust_pauses_and_dcqcn_of_a_card(tmp_path: Path) -> None:
     node = FakeCardNode(tmp_path)
     node.objects["app"]["dscp-prio"] = "26:3"
     node.objects["pfc"]["prio-pfc"] = "0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off"
@@ -201,7 +198,7 @@ def test_a_card_says_trust_pauses_and_dcqcn(tmp_path: Path) -> None:
     assert interfaces["eth1"]["card"]["local_processors"] == [0, 1, 4]
 
 
-def test_dcqcn_is_known_by_ofeds_switches_alone(tmp_path: Path) -> None:
+def test_dcqcn_state(tmp_path: Path) -> None:
     def dcqcn(node: FakeNode) -> dict[str, Any]:
         return dcqcn_of(node, "eth1", card_of(node, "eth1"))
 

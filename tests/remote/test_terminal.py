@@ -18,7 +18,7 @@ EOS = Dialect("arista_eos", r"[>#]\s*$", r"^% ")
 NOTHING = Secrets()
 
 
-def test_a_long_reply_comes_whole_and_without_the_prompt(tmp_path: Path) -> None:
+def test_long_reply_is_complete(tmp_path: Path) -> None:
     with (
         served_switch(tmp_path, FakeEos()) as served,
         open_terminal(served.login, EOS, NOTHING) as terminal,
@@ -28,7 +28,7 @@ def test_a_long_reply_comes_whole_and_without_the_prompt(tmp_path: Path) -> None
     assert (lines[0].strip(), lines[-1].strip()) == ("! Command: show running-config", "end")
 
 
-def test_a_command_that_is_rejected_is_told_and_the_session_goes_on(tmp_path: Path) -> None:
+def test_rejected_command_keeps_the_session(tmp_path: Path) -> None:
     with (
         served_switch(tmp_path, FakeEos()) as served,
         open_terminal(served.login, EOS, NOTHING) as terminal,
@@ -39,7 +39,7 @@ def test_a_command_that_is_rejected_is_told_and_the_session_goes_on(tmp_path: Pa
         assert "hostname tor" in terminal.run("show running-config")
 
 
-def test_a_session_that_drops_is_a_sentence(tmp_path: Path) -> None:
+def test_dropped_session_is_an_error(tmp_path: Path) -> None:
     switch = FakeEos()
     switch.drops = "show running-config"
     with (
@@ -51,7 +51,7 @@ def test_a_session_that_drops_is_a_sentence(tmp_path: Path) -> None:
     assert not isinstance(told.value, RejectedError)
 
 
-def test_a_switch_that_never_replies_is_given_up(tmp_path: Path) -> None:
+def test_silent_switch_times_out(tmp_path: Path) -> None:
     switch = FakeEos()
     switch.hangs = "show running-config"
     with served_switch(tmp_path, switch) as served:
@@ -66,7 +66,7 @@ def test_a_switch_that_never_replies_is_given_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("password", "is_let_in"), [(PASSWORD, True), ("wrong-" + PASSWORD, False)])
-def test_a_password_opens_and_is_told_nobody(
+def test_password_logs_in_and_is_never_shown(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, password: str, is_let_in: bool
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -84,7 +84,7 @@ def test_a_password_opens_and_is_told_nobody(
     assert all(PASSWORD not in file.read_text() for file in tmp_path.iterdir())
 
 
-def test_an_unknown_host_key_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+def test_unknown_host_key_is_refused_first(tmp_path: Path) -> None:
     switch = FakeEos()
     with served_switch(tmp_path, switch, has_key=False) as served:
         stranger = replace(served.login, known_hosts=(tmp_path / "nobody",))
@@ -96,7 +96,7 @@ def test_an_unknown_host_key_is_refused_before_anything_is_sent(tmp_path: Path) 
         assert served.transports == []
 
 
-def test_another_key_than_the_known_one_is_refused(tmp_path: Path) -> None:
+def test_wrong_host_key_is_refused(tmp_path: Path) -> None:
     switch = FakeEos()
     with (
         served_switch(tmp_path / "tor", switch) as served,
@@ -124,7 +124,7 @@ def fido_key_file(path: Path) -> Path:
     return path
 
 
-def test_key_files_are_tried_in_order_without_those_of_tokens(tmp_path: Path) -> None:
+def test_key_files_are_tried_in_order(tmp_path: Path) -> None:
     with (
         served_switch(tmp_path / "a", FakeEos()) as served,
         served_switch(tmp_path / "b", FakeEos()) as other,
@@ -136,7 +136,7 @@ def test_key_files_are_tried_in_order_without_those_of_tokens(tmp_path: Path) ->
 
 
 @pytest.mark.needs("sshd")
-def test_a_switch_behind_a_jump_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switch_behind_a_jump_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         laboratory(tmp_path, monkeypatch) as there,
         served_switch(tmp_path / "tor", FakeEos()) as served,

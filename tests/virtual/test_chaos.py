@@ -126,7 +126,7 @@ def machine_frozen(nodes: persistent.PersistentTestbed) -> Iterator[None]:
         (machine_frozen, "node_lost"),
     ],
 )
-def test_a_blow_ends_its_cell_and_the_next_one_goes_on(
+def test_fault_ends_its_cell_only(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path, blow: Blow, kind: str
 ) -> None:
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))
@@ -155,7 +155,7 @@ def clock_an_hour_ahead(host: Shell) -> Iterator[None]:
     host.run(f"date -s '-{HOUR_S} seconds'")
 
 
-def test_a_clock_that_jumps_moves_no_measurement(
+def test_clock_jump_moves_no_measurement(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
     """Agents measure with a clock that is never set."""
@@ -180,7 +180,7 @@ def lying_agent(host: Shell) -> Iterator[None]:
     host.run(f"mv {AGENT}.kept {AGENT}")
 
 
-def test_a_node_that_speaks_garbage_fails_its_cells_only(
+def test_garbage_from_a_node_fails_its_cells_only(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
     """Agents stay from cell to cell, so the one that is there is killed for the liar to be started."""
@@ -204,7 +204,7 @@ def test_a_node_that_speaks_garbage_fails_its_cells_only(
     assert [cell.status for cell in read_manifest(directory).cells] == ["ok", "ok", "ok"]
 
 
-def test_a_machine_without_power_loses_no_finished_result(
+def test_machine_without_power_loses_no_finished_result(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
     """The last one: afterwards the machine is gone."""

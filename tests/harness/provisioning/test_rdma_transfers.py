@@ -44,7 +44,7 @@ from rogue.remote.login import Login
         (600, 256),
     ],
 )
-def test_the_largest_payload_that_linux_lets_fit(ip_mtu_bytes: int, expected_bytes: int) -> None:
+def test_payload_by_mtu(ip_mtu_bytes: int, expected_bytes: int) -> None:
     """1500 - 96 = 1404: 1024; 2144 - 96 = 2048."""
     assert payload_bytes(ip_mtu_bytes) == expected_bytes
 
@@ -94,7 +94,7 @@ def measured(
     return [str(each) for each in measure_transfers(inventory, FACTS, shells)], asked
 
 
-def test_a_link_at_its_rate_has_no_finding(inventory: Inventory) -> None:
+def test_transfer_at_line_rate_has_no_finding(inventory: Inventory) -> None:
     findings, asked = measured(inventory, TABLE.format(gbps="9.21"))
     assert findings == []
     common = "ib_write_bw -d mlx5_0 -i 1 -x 3 -m 4096 -D 2 -F --report_gbits -p 18515 --tclass=104"
@@ -104,7 +104,7 @@ def test_a_link_at_its_rate_has_no_finding(inventory: Inventory) -> None:
     assert asked[2] == "h1 ends"
 
 
-def test_over_ipv6_perftest_is_told_so_and_one_that_cannot_is_a_warning(inventory: Inventory) -> None:
+def test_ipv6_needs_an_option_of_perftest(inventory: Inventory) -> None:
     hosts = [
         replace(each, variables=each.variables.model_copy(update={"experiment_address": address}))
         for each, address in zip(inventory.hosts, map(IPv6Address, ("fd00::10", "fd00::11")), strict=True)
@@ -120,7 +120,7 @@ def test_over_ipv6_perftest_is_told_so_and_one_that_cannot_is_a_warning(inventor
     assert finding.startswith("refused: h0: transfer to h1")
 
 
-def test_below_nine_tenths_of_the_line_rate_is_refused(inventory: Inventory) -> None:
+def test_slow_transfer_is_refused(inventory: Inventory) -> None:
     for gbps, is_refused in (("8.99", True), ("9.00", False)):
         findings, _ = measured(inventory, TABLE.format(gbps=gbps))
         assert bool(findings) is is_refused
@@ -137,12 +137,12 @@ def test_below_nine_tenths_of_the_line_rate_is_refused(inventory: Inventory) -> 
         (4096, 6, 0.9), (1024, 6, 0.8821), (512, 6, 0.8089),
     ],
 )  # fmt: skip
-def test_small_packets_leave_less_of_a_link_for_payload(payload: int, version: int, share: float) -> None:
+def test_least_share_by_payload(payload: int, version: int, share: float) -> None:
     """Worked: of 594 bytes on the wire 512 are payload, 0.862; 0.97 of that is 0.8361. IPv6 has 614."""
     assert least_share(payload, version) == pytest.approx(share, abs=0.0001)
 
 
-def test_one_queue_pair_need_not_fill_a_link_of_100_gbps(tmp_path: Path) -> None:
+def test_fast_links_use_four_queue_pairs(tmp_path: Path) -> None:
     """At MTU 1500 packets carry 1024 bytes: four queue pairs send at once, and both ends know it."""
     small = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}"), ("4300", "1500")))
     findings, asked = measured(small, TABLE.format(gbps="89.9"), 100 * 10**9)
@@ -152,7 +152,7 @@ def test_one_queue_pair_need_not_fill_a_link_of_100_gbps(tmp_path: Path) -> None
     assert not any(" -q " in line for line in asked)
 
 
-def test_what_does_not_arrive_is_a_sentence(inventory: Inventory) -> None:
+def test_failed_transfer_is_a_finding(inventory: Inventory) -> None:
     (finding,), asked = measured(inventory, NodeError("h0: `timeout 60` failed: Couldn't connect"))
     assert "got h0: `timeout 60` failed: Couldn't connect, expected a WRITE over RoCE that arrives" in finding
     assert asked[-1] == "h1 ends", "the server does not stay"
@@ -161,7 +161,7 @@ def test_what_does_not_arrive_is_a_sentence(inventory: Inventory) -> None:
 
 
 @pytest.mark.parametrize("hosts", [0, 1, 2, 5, 8])
-def test_every_pair_once_and_no_host_twice_at_a_time(inventory: Inventory, hosts: int) -> None:
+def test_rounds_cover_every_pair_once(inventory: Inventory, hosts: int) -> None:
     ends = [End(inventory.hosts[0], {"number": number}) for number in range(hosts)]
     of_rounds = [[(a.port["number"], b.port["number"]) for a, b in pairs] for pairs in rounds(ends)]
     for pairs in of_rounds:
@@ -209,13 +209,13 @@ def asked(card: Any) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("words", ["tx_prio{}_packets", "tx_prio_{}_packets"], ids=["mlx5", "mlx4"])
-def test_each_level_has_the_priority_that_counts_its_packets(words: str) -> None:
+def test_priorities_by_service_level(words: str) -> None:
     apart = {level: level for level in range(8)}
     assert asked(Card(apart, words)) == {"priorities": list(range(8))}
     assert asked(Card(dict.fromkeys(range(8), 3), words)) == {"priorities": [3] * 8}
 
 
-def test_a_transfer_that_fails_is_the_reason() -> None:
+def test_failed_transfer_is_the_reason() -> None:
     card = Card({})
     card.fails = True
     assert asked(card) == {"reason": "h0: `ib_write_bw` to h1 failed"}
@@ -245,7 +245,7 @@ class Said:
     def close(self) -> None: ...
 
 
-def test_two_hosts_are_asked_as_root_and_the_file_has_no_names() -> None:
+def test_card_report_has_no_names() -> None:
     where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
     said, rack = {"card": {"schema": 1, "hca_type": "MT4119"}, "where": where}, rack_of("declared")
     hosts = Said(json.dumps(said))
@@ -261,7 +261,7 @@ def test_two_hosts_are_asked_as_root_and_the_file_has_no_names() -> None:
     assert "--tclass=" in over_uc
 
 
-def test_a_transfer_and_a_limiter_that_fail_name_nobody() -> None:
+def test_errors_in_a_card_report_have_no_names() -> None:
     where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
     refused = "dcb: enp1s0: the driver refuses this rate: Operation not supported"
     card = {"hca_type": "MT4119", "rates": {"reason": refused}}
@@ -287,7 +287,7 @@ def test_a_transfer_and_a_limiter_that_fail_name_nobody() -> None:
     assert str(rack.hosts[1].variables.experiment_address) not in json.dumps(bundle)
 
 
-def test_an_agent_without_it_is_a_sentence() -> None:
+def test_agent_without_card_report_is_an_error() -> None:
     with pytest.raises(NodeError, match=r"^h0: got `usage:` from the agent, expected a report"):
         collect_cards(rack_of("declared"), Said("usage: \n").opened)
     with pytest.raises(NodeError, match="expected a report about its card"):
@@ -298,7 +298,7 @@ def test_an_agent_without_it_is_a_sentence() -> None:
         collect_cards(rack_of("declared"), Said('{"card": 1, "where": {}}').opened)
 
 
-def test_one_card_is_not_enough() -> None:
+def test_one_card_is_an_error() -> None:
     rack = rack_of("declared")
     with pytest.raises(UsageError, match="got 1 hosts with cards, expected two"):
         collect_cards(replace(rack, hosts=rack.hosts[:1]), Said("{}").opened)
@@ -317,7 +317,7 @@ def test_one_card_is_not_enough() -> None:
         ("/home/alice/.bashrc: denied", "/home/<name>/.bashrc: denied"),
     ],
 )
-def test_addresses_are_left_out(said: str, kept: str) -> None:
+def test_addresses_are_scrubbed(said: str, kept: str) -> None:
     assert scrubbing({})(said) == kept
 
 
@@ -332,16 +332,16 @@ def test_addresses_are_left_out(said: str, kept: str) -> None:
         "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
     ],
 )
-def test_what_a_card_says_stays(said: str) -> None:
+def test_other_text_is_not_scrubbed(said: str) -> None:
     assert scrubbing({"root": "<name>", "mlx5_0": "<name>"})(said) == said
 
 
-def test_names_are_whole_words_and_the_longer_one_goes_first() -> None:
+def test_names_are_whole_words_longest_first() -> None:
     scrub = scrubbing({"h1": "card 1", "h1.lab": "<name>", "": "never"})
     assert scrub("h1 H1.lab h10 ah1 (h1)") == "card 1 <name> h10 ah1 (card 1)"
 
 
-def test_an_inventory_names_nodes_users_and_the_way() -> None:
+def test_names_in_an_inventory() -> None:
     rack = rack_of("declared")
     bastion = replace(rack.hosts[0].login, node="way", name="bastion", user="bob", address="gw.lab.org")
     login = replace(rack.hosts[0].login, address="node-7.lab.org", user="alice", gateway=bastion)

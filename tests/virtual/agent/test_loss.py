@@ -83,7 +83,7 @@ def test_each_inferred_loss_halves_the_window(packets: Lossy) -> None:
     assert halved >= 1, "the window was cut by more than Vegas ever does"
 
 
-def test_transfers_go_on_to_the_end_of_their_time(packets: Lossy) -> None:
+def test_transfers_continue_to_the_end_of_the_run(packets: Lossy) -> None:
     assert packets.sent.transfers_ok > 0
     assert max(packets.acknowledgements_s) >= RUN_S - 2
     assert packets.arrived_bytes(RUN_S - 3) > 0
@@ -101,7 +101,7 @@ def test_messages_of_many_packets_survive_losses_as_sends(nodes: tuple[Node, Nod
 
 
 @pytest.mark.long
-def test_soft_roce_takes_no_write_after_it_has_lost_the_middle_of_one(nodes: tuple[Node, Node]) -> None:
+def test_soft_roce_takes_no_write_after_a_lost_middle_packet(nodes: tuple[Node, Node]) -> None:
     """The reason for verbs of one packet. If this fails, the kernel has learned it: then they can go."""
     writes = lossy(nodes, "rogue-uc", "write", None)
     assert writes.sent.error is None
@@ -110,7 +110,7 @@ def test_soft_roce_takes_no_write_after_it_has_lost_the_middle_of_one(nodes: tup
 
 
 @pytest.mark.long
-def test_native_uc_loses_in_silence(nodes: tuple[Node, Node]) -> None:
+def test_native_uc_does_not_report_losses(nodes: tuple[Node, Node]) -> None:
     native = lossy(nodes, "roce-uc", "write", PACKET_BYTES)
     assert native.sent.error is None
     assert 0 < native.received.moved_bytes < native.sent.verbs * PACKET_BYTES

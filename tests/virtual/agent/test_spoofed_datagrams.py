@@ -57,7 +57,7 @@ def orders(flow: Flow, victim: str, peer: str) -> list[dict[str, object]]:
     ]
 
 
-def test_a_hundred_datagrams_in_the_peers_name_change_nothing(nodes: tuple[Node, Node]) -> None:
+def test_spoofed_datagrams_change_nothing(nodes: tuple[Node, Node]) -> None:
     flow = Flow(*nodes, "rogue", buffer_bytes=SIZE_BYTES, requester={"record_inputs": True})
     attacks = []
     for victim, peer in (("responder", "requester"), ("requester", "responder")):

@@ -30,7 +30,7 @@ Acquire::IndexTargets::deb::Packages::MetaKey "$(COMPONENT)/Packages";
 """
 
 
-def test_debian_archives_are_kept_each_once_and_nobody_elses() -> None:
+def test_only_debian_archives_are_kept() -> None:
     sources = parse_sources(TARGETS, SETTINGS, None)
     assert sources.codename == "bookworm"
     assert sources.lines == (
@@ -39,14 +39,14 @@ def test_debian_archives_are_kept_each_once_and_nobody_elses() -> None:
     )
 
 
-def test_the_hosts_proxy_is_passed_on_but_not_its_index_layout() -> None:
+def test_apt_proxy_is_passed_on() -> None:
     assert (
         parse_sources(TARGETS, SETTINGS, None).settings
         == 'Acquire::http::Proxy "http://proxy.example:3128";\n'
     )
 
 
-def test_a_host_without_debian_archives_is_told_what_to_do() -> None:
+def test_host_without_debian_archives_is_an_error() -> None:
     with pytest.raises(VirtualTestbedError, match="apt-get update"):
         parse_sources("Somebody|stable|http://packages.example/|stable|main\n", "", None)
 
@@ -81,7 +81,7 @@ def silent(_text: str) -> None:
     """Show nothing."""
 
 
-def test_an_image_is_built_once(tmp_path: Path, builder: Builder) -> None:
+def test_image_is_built_once(tmp_path: Path, builder: Builder) -> None:
     first = build.obtain(tmp_path, silent)
     assert build.obtain(tmp_path, silent) == first
     assert builder.builds == 1
@@ -105,7 +105,7 @@ kernel/crypto/crc32c-generic.ko:
 """
 
 
-def test_modules_load_after_what_they_need_and_once() -> None:
+def test_modules_load_after_their_dependencies() -> None:
     order = load_order(parse_modules_dep(MODULES_DEP), ["virtio_pci", "virtio", "ext4"])
     assert order == [
         "kernel/drivers/virtio/virtio_ring.ko",
@@ -116,7 +116,7 @@ def test_modules_load_after_what_they_need_and_once() -> None:
     ]
 
 
-def test_a_module_built_into_the_kernel_needs_no_loading() -> None:
+def test_builtin_modules_are_not_loaded() -> None:
     assert load_order(parse_modules_dep(MODULES_DEP), ["overlay"]) == []
 
 
@@ -131,7 +131,7 @@ def tree(files: dict[str, bytes]) -> tarfile.TarFile:
     return tarfile.open(fileobj=packed)
 
 
-def test_kernel_and_ram_disk_come_out_of_the_tree() -> None:
+def test_kernel_and_initrd_are_unpacked() -> None:
     kernel, ramdisk = unpack_boot_files(
         tree(
             {
@@ -148,7 +148,7 @@ def test_kernel_and_ram_disk_come_out_of_the_tree() -> None:
     )
 
 
-def test_a_tree_without_a_kernel_is_refused() -> None:
+def test_tree_without_a_kernel_is_refused() -> None:
     with pytest.raises(VirtualTestbedError, match=r"has 0 files \*/modules.dep, expected exactly one"):
         unpack_boot_files(tree({"./usr/bin/busybox": b"x"}))
 
@@ -177,7 +177,7 @@ def test_an_archive_reads_back_as_written() -> None:
     ]
 
 
-def test_a_directory_given_explicitly_keeps_its_mode_and_comes_before_its_files() -> None:
+def test_explicit_directory_keeps_its_mode() -> None:
     packed = archive([Entry("root/.ssh", None, 0o700), Entry("root/.ssh/authorized_keys", b"k", 0o600)])
     assert [(name, stat.S_IMODE(mode)) for name, mode, _ in records(packed)] == [
         ("root", 0o755),
@@ -186,11 +186,11 @@ def test_a_directory_given_explicitly_keeps_its_mode_and_comes_before_its_files(
     ]
 
 
-def test_archives_can_be_joined_because_each_ends_on_a_word() -> None:
+def test_archives_end_on_four_bytes() -> None:
     assert len(archive([Entry("a", b"12345", 0o644)])) % 4 == 0
 
 
-def test_a_changed_guest_file_is_another_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_guest_file_changes_the_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = recipe.digest("bookworm")
     for path in recipe.GUEST_DIRECTORY.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

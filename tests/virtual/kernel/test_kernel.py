@@ -31,7 +31,7 @@ def test_name_changes_with_release_and_source() -> None:
     assert len(names) == 3
 
 
-def test_words_make_no_other_kernel() -> None:
+def test_comments_do_not_change_the_digest() -> None:
     code = (
         b'"""A module."""\nTHREE = 3  # pieces\n"""How many."""\n\ndef f():\n    """Docs."""\n    return 3\n'
     )
@@ -64,14 +64,14 @@ def offsets(source: Path, text: str) -> Path:
     return path
 
 
-def test_what_is_stated_holds_those_of_amx(tmp_path: Path) -> None:
+def test_register_buffer_has_room_for_amx(tmp_path: Path) -> None:
     path = offsets(tmp_path, STATED)
     make_room(tmp_path)
     assert path.read_text() == STATED.replace("2696", str(ROOM_BYTES))
     assert ROOM_BYTES >= AMX_BYTES
 
 
-def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_kernel_option_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = [line for line in build.recipe.wanted_options() if line != "CONFIG_RDMA_RXE=y"]
     (tmp_path / ".config").write_text("\n".join(kept))
     monkeypatch.setattr(build, "run", lambda *_args, **_named: "")
@@ -79,15 +79,13 @@ def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch
         build._configure(tmp_path)
 
 
-def test_a_compiler_that_fails_has_the_last_word(tmp_path: Path) -> None:
+def test_compiler_errors_are_shown(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("linux:\n\t@echo 'main.c:1: error: no such thing'; exit 1\n")
     with pytest.raises(VirtualTestbedError, match="no such thing"):
         build._compile(tmp_path, lambda _text: None)
 
 
-def test_a_root_folder_that_cannot_be_made_is_said_though_the_kernel_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_root_folder_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_args: object) -> None:
         raise VirtualTestbedError("mmdebstrap failed")
 
@@ -114,12 +112,12 @@ Version: 6.1.176-1
 """
 
 
-def test_the_release_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_package_of_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "run", lambda command, **_: DEPENDS if "depends" in command else SHOWN)
     assert source_package() == SourcePackage("linux-source-6.1", "6.1.176-1")
 
 
-def test_a_computer_without_one_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_source_package_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "run", lambda command, **_: "")
     with pytest.raises(VirtualTestbedError, match="run `sudo apt-get update`"):
         source_package()
@@ -150,14 +148,14 @@ def silent(_text: str) -> None:
     """Show nothing."""
 
 
-def test_it_is_built_once(tmp_path: Path, built: list[SourcePackage]) -> None:
+def test_kernel_is_built_once(tmp_path: Path, built: list[SourcePackage]) -> None:
     assert build.present(tmp_path) is None
     kernel = build.obtain(tmp_path, silent)
     assert build.obtain(tmp_path, silent) == kernel == build.present(tmp_path)
     assert len(built) == 1
 
 
-def test_a_new_source_makes_a_new_kernel(
+def test_new_source_builds_a_new_kernel(
     tmp_path: Path, built: list[SourcePackage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = build.obtain(tmp_path, silent)
@@ -169,7 +167,7 @@ def test_a_new_source_makes_a_new_kernel(
 
 @pytest.mark.parametrize(("name", "content"), [("linux", b""), ("root/usr/sbin/tc", b""), ("linux", None),
                                                ("root/usr/sbin/tc", None)])  # fmt: skip
-def test_a_damaged_kernel_is_built_again_with_a_word(
+def test_damaged_kernel_is_rebuilt(
     tmp_path: Path, built: list[SourcePackage], name: str, content: bytes | None
 ) -> None:
     damaged = build.obtain(tmp_path, silent).directory / name
@@ -207,21 +205,19 @@ def kernel_that(directory: Path, does: str) -> Kernel:
     return Kernel(directory)
 
 
-def test_a_kernel_finds_its_folder_whatever_it_is_called(tmp_path: Path, folder: Path) -> None:
+def test_kernel_finds_a_folder_of_any_name(tmp_path: Path, folder: Path) -> None:
     boot(kernel_that(tmp_path, "echo done >result; echo 0 >exit"), folder, limit_s=20)
     assert (folder / "result").read_text() == "done\n"
     words = (folder / "console.log").read_text().split()
     assert {"time-travel=inf-cpu", "ro", "mem=512M", "rootfstype=hostfs"} <= set(words)
 
 
-def test_a_kernel_that_does_not_end_is_killed(tmp_path: Path, folder: Path) -> None:
+def test_endless_kernel_is_killed(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(KernelTimeoutError, match="did not end within 0 s"):
         boot(kernel_that(tmp_path, "exec sleep 1000"), folder, limit_s=0.3)
 
 
-def test_a_kernel_stays_on_its_processor(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernel_stays_on_its_processor(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = min(os.sched_getaffinity(0))
     monkeypatch.setattr(boot_module, "_WAIT_S", 0.01)
     monkeypatch.setattr(boot_module, "own_processor", lambda: nullcontext(mine))
@@ -231,13 +227,13 @@ def test_a_kernel_stays_on_its_processor(
     assert (folder / "console.log").read_text().split()[-1] == str(mine)
 
 
-def test_a_panic_has_the_last_lines_of_the_console(tmp_path: Path, folder: Path) -> None:
+def test_panic_shows_the_console(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(KernelPanicError) as caught:
         boot(kernel_that(tmp_path, "echo 'Kernel panic - not syncing'; exit 134"), folder, limit_s=20)
     assert str(caught.value).endswith("Kernel panic - not syncing")
 
 
-def test_a_kernel_without_room_for_its_memory_names_the_place_and_the_variable(
+def test_kernel_without_room_for_its_memory_names_tmpdir(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kernel keeps its memory in a file, and dies of SIGBUS where that cannot grow."""
@@ -251,14 +247,14 @@ def test_a_kernel_without_room_for_its_memory_names_the_place_and_the_variable(
     assert "TMPDIR" not in str(caught.value)
 
 
-def test_what_ran_in_it_may_fail(tmp_path: Path, folder: Path) -> None:
+def test_failing_main_is_an_error(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(MainFailedError) as caught:
         boot(kernel_that(tmp_path, "echo 'no such file' >main.log; echo 3 >exit"), folder, limit_s=20)
     assert "ended with code 3" in str(caught.value)
     assert "no such file" in str(caught.value)
 
 
-def test_each_has_one_until_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processors_are_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boot_module, "_NAME", f"\0test-{os.getpid()}-")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {7, 3})
     with own_processor() as first, own_processor() as second, own_processor() as third:

@@ -61,7 +61,7 @@ def choose(monkeypatch: pytest.MonkeyPatch, cache: Path, probe: Probe) -> Accele
 
 @pytest.mark.usefixtures("kvm_device")
 @pytest.mark.parametrize(("verdict", "chosen"), [("", Accelerator.KVM), ("aborted", Accelerator.TCG)])
-def test_the_probe_decides_once_and_is_remembered(
+def test_probe_result_is_cached(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, chosen: Accelerator
 ) -> None:
     probe = Probe(verdict)
@@ -69,7 +69,7 @@ def test_the_probe_decides_once_and_is_remembered(
     assert probe.boots == 1
 
 
-def test_without_a_kvm_device_nothing_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_kvm_nothing_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(assembly, "_KVM_DEVICE", tmp_path / "absent")
     probe = Probe("")
     assert choose(monkeypatch, tmp_path, probe) is Accelerator.TCG
@@ -78,7 +78,7 @@ def test_without_a_kvm_device_nothing_is_probed(monkeypatch: pytest.MonkeyPatch,
 
 @pytest.mark.usefixtures("kvm_device")
 @pytest.mark.parametrize("named", Accelerator)
-def test_what_the_environment_names_is_taken_without_a_probe(
+def test_environment_names_the_accelerator(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: Accelerator
 ) -> None:
     monkeypatch.setenv(assembly.VARIABLE, named.value)
@@ -87,7 +87,7 @@ def test_what_the_environment_names_is_taken_without_a_probe(
     assert probe.boots == 0
 
 
-def test_a_name_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_unknown_accelerator_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(assembly.VARIABLE, "xen")
     with pytest.raises(
         VirtualTestbedError, match="got ROGUE_ACCELERATOR='xen', expected kvm or tcg; correct it"
@@ -102,7 +102,7 @@ def image(tmp_path: Path) -> Image:
     return Image(tmp_path / "image")
 
 
-def test_every_machine_can_be_logged_in_to_at_its_own_port(tmp_path: Path, image: Image) -> None:
+def test_each_machine_has_its_own_ssh_port(tmp_path: Path, image: Image) -> None:
     assembly = assemble(pair(), image, Accelerator.TCG, tmp_path)
     by_name = logins(tmp_path, assembly.ssh_ports)
     known = paramiko.HostKeys(str(by_name["h1"].known_hosts[0]))
@@ -118,7 +118,7 @@ def keys() -> machine_plan.Keys:
     return machine_plan.generate_keys(["h1", "h2"])
 
 
-def test_known_hosts_names_each_machine_by_port_and_key(tmp_path: Path, keys: machine_plan.Keys) -> None:
+def test_known_hosts_has_each_machine(tmp_path: Path, keys: machine_plan.Keys) -> None:
     machine_plan.write_client_files(tmp_path, keys, {"h1": 2201, "h2": 2202})
     known = paramiko.HostKeys(str(tmp_path / "known_hosts"))
     assert known.check("[127.0.0.1]:2201", keys.hosts["h1"])
@@ -126,13 +126,13 @@ def test_known_hosts_names_each_machine_by_port_and_key(tmp_path: Path, keys: ma
     assert not known.check("[127.0.0.1]:22", keys.hosts["h1"])
 
 
-def test_only_the_owner_reads_the_client_key(tmp_path: Path, keys: machine_plan.Keys) -> None:
+def test_client_key_is_private(tmp_path: Path, keys: machine_plan.Keys) -> None:
     machine_plan.write_client_files(tmp_path, keys, {"h1": 2201, "h2": 2202})
     assert (tmp_path / "id_ecdsa").stat().st_mode & 0o077 == 0
     assert paramiko.ECDSAKey.from_private_key_file(str(tmp_path / "id_ecdsa")) == keys.client
 
 
-def test_a_seed_holds_the_machines_own_key_and_no_other(keys: machine_plan.Keys) -> None:
+def test_seed_has_only_the_key_of_its_machine(keys: machine_plan.Keys) -> None:
     first, _ = pair()
     seed = machine_plan.seed(first, keys)
     assert b"BEGIN EC PRIVATE KEY" in seed
@@ -140,7 +140,7 @@ def test_a_seed_holds_the_machines_own_key_and_no_other(keys: machine_plan.Keys)
     assert keys.client.get_base64().encode() in seed
 
 
-def test_the_boot_script_gets_one_set_of_variables_per_link() -> None:
+def test_boot_settings_of_a_host() -> None:
     first, _ = pair()
     assert machine_plan.machine_settings(first) == (
         "name=h1\nmanagement=10.0.2.15/24\nbridges=''\ntrunks=''\ntrunk_mtu=4300\n"
@@ -148,7 +148,7 @@ def test_the_boot_script_gets_one_set_of_variables_per_link() -> None:
     )
 
 
-def test_the_boot_script_of_the_switching_machine_gets_bridges_and_what_joins_them() -> None:
+def test_boot_settings_of_the_switching_machine() -> None:
     two = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])
     settings = machine_plan.machine_settings(machines_of(two)[0]).splitlines()
     assert settings[2:5] == ["bridges='s0 s1'", "trunks='s0:s1'", "trunk_mtu=4300"]
@@ -159,14 +159,14 @@ def test_the_boot_script_of_the_switching_machine_gets_bridges_and_what_joins_th
 DUMBBELL = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])
 
 
-def test_the_two_ends_of_a_cable_name_each_others_sockets() -> None:
+def test_cable_ends_name_each_other() -> None:
     first, second = pair()
     here, there = first.links[0], second.links[0]
     assert (here.socket_name, here.peer_socket_name) == (there.peer_socket_name, there.socket_name)
     assert here.socket_name != there.socket_name
 
 
-def test_one_machine_holds_every_switch_and_each_host_is_one() -> None:
+def test_one_machine_for_all_switches_and_one_per_host() -> None:
     fabric, *hosts = machines_of(DUMBBELL)
     assert (fabric.name, fabric.bridges, fabric.trunks) == ("fabric", ("s0", "s1"), (("s0", "s1"),))
     assert [host.name for host in hosts] == ["h0", "h1"]
@@ -174,7 +174,7 @@ def test_one_machine_holds_every_switch_and_each_host_is_one() -> None:
     assert [link.address for host in hosts for link in host.links] == ["10.9.0.10/24", "10.9.0.11/24"]
 
 
-def test_every_socket_is_listened_on_once_and_sent_to_once() -> None:
+def test_sockets_and_macs_are_unique() -> None:
     links = [link for machine in machines_of(DUMBBELL) for link in machine.links]
     assert len({link.socket_name for link in links}) == len(links)
     assert {link.socket_name for link in links} == {link.peer_socket_name for link in links}
@@ -190,7 +190,7 @@ def start(tmp_path: Path, script: str) -> MachineProcess:
     return MachineProcess("h1", ["sh", "-c", script], tmp_path)
 
 
-def test_a_machine_is_up_when_it_says_so(tmp_path: Path) -> None:
+def test_machine_is_up_when_it_reports_ready(tmp_path: Path) -> None:
     machine = start(tmp_path, 'echo "rogue-guest: ready" >h1.console; exec tail -f /dev/null')
     machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
     assert machine.is_running
@@ -198,7 +198,7 @@ def test_a_machine_is_up_when_it_says_so(tmp_path: Path) -> None:
     assert not machine.is_running
 
 
-def test_a_machine_that_ends_early_is_reported_with_its_last_words(tmp_path: Path) -> None:
+def test_machine_that_ends_early_shows_its_console(tmp_path: Path) -> None:
     machine = start(tmp_path, 'echo "rogue-guest: failed: no disk" >h1.console; echo "qemu: bad option" >&2')
     with pytest.raises(VirtualTestbedError) as caught:
         machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
@@ -220,16 +220,14 @@ sys.stdin.read()
 """
 
 
-def test_a_machine_that_starts_after_its_owner_died_ends_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_machine_of_a_dead_owner_ends_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getpid", lambda: 1)  # the owner is someone who is not the machine's parent
     machine = start(tmp_path, "exec tail -f /dev/null")
     with pytest.raises(VirtualTestbedError, match="ended before it was up"):
         machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
 
 
-def test_a_machine_does_not_outlive_a_killed_owner(tmp_path: Path) -> None:
+def test_machine_does_not_outlive_its_owner(tmp_path: Path) -> None:
     command = [sys.executable, "-c", STARTER, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as owner:
         assert owner.stdout is not None
@@ -252,12 +250,12 @@ def wait(of: Console, *, has_power: bool, for_s: float = LONG_S) -> None:
     of.wait_until_it_says("ready", time.monotonic() + for_s, lambda: has_power)
 
 
-def test_a_machine_that_hangs_is_reported_when_its_time_is_up(tmp_path: Path) -> None:
+def test_hanging_machine_times_out(tmp_path: Path) -> None:
     with pytest.raises(VirtualTestbedError, match="did not come up within 0 s"):
         wait(console(tmp_path, "Linux\n"), has_power=True, for_s=0)
 
 
-def test_only_the_last_lines_of_a_long_console_are_shown(tmp_path: Path) -> None:
+def test_long_console_is_shortened(tmp_path: Path) -> None:
     said = console(tmp_path, "".join(f"{number}\n" for number in range(1, 101)))
     shown = str(said.problem("ended")).splitlines()[1:]
     assert shown == [f"  | {number}" for number in range(81, 101)]

@@ -61,7 +61,7 @@ def test_all_processes_of_a_machine_are_ended(directory: Path) -> None:
     assert processes.find(directory) == {}
 
 
-def test_its_complaints_are_kept(directory: Path) -> None:
+def test_stderr_is_kept(directory: Path) -> None:
     """Standard error is the machine's own file; a fifo tells when it has been written."""
     os.mkfifo(directory / "written")
     processes.start(directory, "h0", ["sh", "-c", "echo 'no such option' >&2; echo yes >written"])
@@ -77,9 +77,7 @@ def test_memory_is_that_of_a_living_process(directory: Path) -> None:
     assert processes.resident_set_bytes(pid) == 0
 
 
-def test_a_process_that_got_the_pid_of_a_machine_is_not_killed(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_process_with_a_reused_pid_is_not_killed(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine ended after it was found, and the kernel gave its pid to another process."""
     with subprocess.Popen(MACHINE) as other:
         monkeypatch.setattr(processes, "_machines", lambda _: iter([("h0", other.pid)]))
@@ -89,7 +87,7 @@ def test_a_process_that_got_the_pid_of_a_machine_is_not_killed(
         monkeypatch.undo()
 
 
-def test_a_process_of_another_user_is_no_machine(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_of_other_users_are_ignored(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     processes.start(directory, "h0", MACHINE)
     another = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: another)

@@ -52,11 +52,11 @@ def findings(inventory: Inventory, ports: PortSettings) -> list[str]:
         return [str(finding) for finding in measure_marks(declared, {}, shells.by_node)]
 
 
-def test_a_switch_that_marks_is_believed(inventory: Inventory) -> None:
+def test_marking_switch_has_no_finding(inventory: Inventory) -> None:
     assert findings(inventory, MARKING) == []
 
 
-def test_a_switch_that_marks_nothing_is_refused(inventory: Inventory) -> None:
+def test_switch_without_marks_is_refused(inventory: Inventory) -> None:
     told = findings(inventory, PLAIN)
     assert [text.split(":")[1].strip() for text in told] == list(HOSTS)
     assert all("expected marked ones among them, as its port was full" in text for text in told)

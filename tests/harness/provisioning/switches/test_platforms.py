@@ -104,7 +104,7 @@ def test_a_lost_session_is_undone_later(stand: StandIn, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_its_data_cites_sources_and_says_that_no_switch_has_run_it(platform: str) -> None:
+def test_platform_file_cites_units_and_sources(platform: str) -> None:
     text = (DATA / platform / "platform.yaml").read_text()
     assert all(re.search(words, text) for words in ("# Units: ", "# Source: ", r"has run this\."))
 
@@ -178,7 +178,7 @@ def test_limits(platform: str, settings: dict[str, Any], mistake: str | None) ->
     assert (found and f"got {found[1]}, expected {found[2]}") == mistake
 
 
-def test_cells_need_a_size() -> None:
+def test_marks_in_cells_need_the_cell_size() -> None:
     without = wanted("comware", switch_priorities={"3": {"marks": MARKS}}, switch_cell_bytes=None)
     assert load_platform("comware").mistake(without) == (
         3, "marks without switch_cell_bytes", "the size of the switch's cells"
@@ -186,13 +186,13 @@ def test_cells_need_a_size() -> None:
 
 
 @pytest.mark.parametrize("interface", ["Ethernet1; reload", "Ethernet1\nreload", "", "Ethernet 1", "$(id)"])
-def test_an_interface_is_one_word(interface: str) -> None:
+def test_interface_is_one_word(interface: str) -> None:
     with pytest.raises(ValidationError):
         wanted("eos", interfaces=(interface,))
 
 
 @pytest.mark.parametrize("name", ["theirs; reboot", "`id`", '"a b"', "theirs|sh", "$(id)", "~", "*"])
-def test_no_text_of_a_switch_becomes_a_command_unchecked(name: str) -> None:
+def test_text_from_a_switch_is_checked_before_it_becomes_a_command(name: str) -> None:
     """A profile that undo would have to bind again is refused before anything is changed."""
     cumulus = load_platform("cumulus")
     variables = wanted("cumulus", ("swp1",))
@@ -201,7 +201,7 @@ def test_no_text_of_a_switch_becomes_a_command_unchecked(name: str) -> None:
         cumulus.commands(cumulus.changes(variables, found), found)
 
 
-def test_only_lines_of_our_ports_are_taken_away() -> None:
+def test_only_lines_of_inventory_ports_are_removed() -> None:
     pauses = ("priority-flow-control priority 5 no-drop",)
     found = {(f"interface Ethernet{number}",): pauses for number in (1, 2, 9)}
     changes = load_platform("eos").changes(wanted("eos", switch_priorities={}), found)
@@ -211,7 +211,7 @@ def test_only_lines_of_our_ports_are_taken_away() -> None:
     ]
 
 
-def test_dscps_that_eos_puts_there_itself_have_no_line() -> None:
+def test_default_dscps_of_eos_have_no_line() -> None:
     eos = load_platform("eos")
     asked = wanted("eos", switch_priorities={"3": {"dscp": [26, 0, 40]}})
     commands = [each.text for each in plan_from_nothing(eos, asked) if "map" in each.text]
@@ -220,7 +220,7 @@ def test_dscps_that_eos_puts_there_itself_have_no_line() -> None:
     assert not any("dscp 26" in str(each) or "dscp 40" in str(each) for each in eos.changes(asked, found))
 
 
-def test_old_profiles_of_ours_go_when_they_are_not_requested() -> None:
+def test_unrequested_profiles_are_removed() -> None:
     found = {(): ("nv set qos pfc rogue switch-priority 5", "nv set interface swp1 qos pfc profile theirs")}
     less = wanted("cumulus", ("swp1",), switch_priorities={})
     assert [change.off for change in load_platform("cumulus").changes(less, found)] == [

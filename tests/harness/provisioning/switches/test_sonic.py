@@ -62,7 +62,7 @@ def refusal(directory: Path, switch: FakeSonic, asked: HardwareSwitchVariables) 
     return str(raised.value)
 
 
-def test_a_patch_names_fields_and_keeps_those_of_others(tmp_path: Path, switch: FakeSonic) -> None:
+def test_patch_keeps_fields_of_others(tmp_path: Path, switch: FakeSonic) -> None:
     switch.tables["QUEUE"]["Ethernet4|4"]["others"] = ["a b", 1]
     made = {each["path"]: each for each in patches(tmp_path, switch, WANTED)}
     assert made["/QUEUE/Ethernet4|4/wred_profile"] == {
@@ -75,7 +75,7 @@ def test_a_patch_names_fields_and_keeps_those_of_others(tmp_path: Path, switch: 
     assert ports == {**dict.fromkeys(maps, "ROGUE"), "pfc_enable": "3"}
 
 
-def test_ranges_are_split_and_put_together_again(tmp_path: Path, switch: FakeSonic) -> None:
+def test_ranges_are_split_and_restored(tmp_path: Path, switch: FakeSonic) -> None:
     switch.tables["BUFFER_PROFILE"]["pg_lossless_100000_5m_profile"] = {"pool": "ingress_lossless_pool"}
     group = {"profile": "pg_lossless_100000_5m_profile"}
     switch.tables["BUFFER_PG"] = {"Ethernet0|3-4": group, "Ethernet4|0": group, "Ethernet4|4-6": group}
@@ -93,7 +93,7 @@ def test_ranges_are_split_and_put_together_again(tmp_path: Path, switch: FakeSon
     assert queues["/QUEUE/Ethernet4|3"] == {"scheduler": "scheduler.1", "wred_profile": "ROGUE_3"}
 
 
-def test_an_entry_for_something_else_is_refused(tmp_path: Path, switch: FakeSonic) -> None:
+def test_entry_without_a_number_or_range_is_refused(tmp_path: Path, switch: FakeSonic) -> None:
     found = SONIC.configuration(json.dumps({"QUEUE": {"Ethernet0|3,4": {"scheduler": "a"}}}))
     with pytest.raises(NodeError, match=r"got QUEUE\|Ethernet0\|3,4, expected a number or a range"):
         SONIC.changes(WANTED, found)
@@ -113,19 +113,19 @@ def test_alpha_is_an_exponent_of_two(alpha: float | None, exponent: str) -> None
 
 
 @pytest.mark.parametrize("reply", ["", "SONiC: 202511\n", '{"PORT": {"Ethernet0"', "{} {}"])
-def test_a_reply_that_is_not_whole_is_a_sentence(reply: str) -> None:
+def test_incomplete_reply_is_an_error(reply: str) -> None:
     with pytest.raises(NodeError, match="expected the configuration as JSON; log in and look"):
         SONIC.configuration(reply)
 
 
 @pytest.mark.parametrize("asics", [2, 6, 12])
-def test_a_switch_of_several_chips_is_refused(tmp_path: Path, switch: FakeSonic, asics: int) -> None:
+def test_switch_with_several_chips_is_refused(tmp_path: Path, switch: FakeSonic, asics: int) -> None:
     switch.asics = asics
     told = refusal(tmp_path, switch, WANTED)
     assert told.startswith("tor: got a multi-ASIC SONiC, expected one with a single chip; ")
 
 
-def test_a_file_of_an_earlier_version_is_a_sentence() -> None:
+def test_ledger_of_an_earlier_version_is_an_error() -> None:
     change = Change(("PORT_QOS_MAP", "Ethernet0"), "pfc_enable 3,4", None, "")
     with pytest.raises(NodeError, match="got `pfc_enable 3,4`, expected its value as JSON; put the switch"):
         SONIC.commands([change], {})
