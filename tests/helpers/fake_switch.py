@@ -1,6 +1,5 @@
 """A fake switch behind an SSH server, its configuration tree and its inventory."""
 
-import socket
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -15,6 +14,7 @@ from typing import Any
 import netmiko.base_connection
 import paramiko
 import pytest
+from helpers.ssh_server import accepting, client_key
 from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
 from rogue.harness.provisioning.switches.settings import HardwareSwitch, HardwareSwitchVariables
@@ -280,28 +280,8 @@ def _execute(channel: paramiko.Channel, host: Any, command: str) -> None:
 def served_switch(directory: Path, cli: Any, *, has_key: bool = True) -> Iterator[ServedSwitch]:
     """A switch `tor` that serves connections, with a key of ours or with a password."""
     directory.mkdir(exist_ok=True)
-    client, host = paramiko.ECDSAKey.generate(), paramiko.ECDSAKey.generate()
-    client.write_private_key_file(str(directory / "id_ecdsa"))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = int(listener.getsockname()[1])
-        known_hosts = directory / "known_hosts"
-        known_hosts.write_text(f"[127.0.0.1]:{port} {host.get_name()} {host.get_base64()}\n")
+    client = client_key(directory)
+    with accepting(lambda: _Server(client if has_key else None, cli), directory) as (port, transports):
         keys = (directory / "id_ecdsa",) if has_key else ()
-        served = ServedSwitch(Login("tor", "127.0.0.1", port, "admin", keys, (known_hosts,)))
-
-        def serve() -> None:
-            with suppress(OSError):
-                while True:
-                    connection, _ = listener.accept()
-                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    transport = paramiko.Transport(connection)
-                    transport.add_server_key(host)
-                    with suppress(paramiko.SSHException, EOFError, OSError):  # a client that has gone again
-                        transport.start_server(server=_Server(client if has_key else None, cli))
-                    served.transports.append(transport)
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield served
-        listener.shutdown(socket.SHUT_RDWR)
-        for transport in served.transports:
-            transport.close()
+        login = Login("tor", "127.0.0.1", port, "admin", keys, (directory / "known_hosts",))
+        yield ServedSwitch(login, transports)

@@ -115,8 +115,8 @@ class RackNode(FakeCardNode):
         """Return the facts that the playbook `preflight` collects."""
         peers = {peer: address_of(peer) for peer in HOSTS if peer != self.host}
         own, files = address_of(self.host), [AGENT, DOOL]
-        asked = {"tools": TOOLS, "interfaces": ["eth1"], "mac": "", "address": own, "peers": peers}
-        return examine(self, {**asked, "packet_bytes": MTU_BYTES, "files": files})
+        options = {"tools": TOOLS, "interfaces": ["eth1"], "mac": "", "address": own, "peers": peers}
+        return examine(self, {**options, "packet_bytes": MTU_BYTES, "files": files})
 
     def be_provisioned(self) -> None:
         """Install packages and files, and store the state from before."""

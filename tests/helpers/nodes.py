@@ -70,7 +70,7 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "rdma_ports": [
             {
                 "device": "rxe0", "port": 1, "gid_index": 1, "interface": "eth1", "state": "ACTIVE",
-                "is_asked_for": True, "hca_type": "", "rate_bps": 2_500_000_000,
+                "is_own": True, "hca_type": "", "rate_bps": 2_500_000_000,
             }
         ],
         "is_provisioned": True,

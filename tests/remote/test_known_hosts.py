@@ -191,9 +191,9 @@ def test_advice_behind_jump_hosts() -> None:
 
 
 def test_advice_with_host_key_alias() -> None:
-    told = unknown_keys([replace(NODE, host_key_alias="first")])
-    assert told.startswith("got no host key of first, expected one in ")
-    assert f"`ssh-keyscan 10.1.0.1 | sed 's|^[^ ]*|first|' >> {FILE}`" in told
+    advice = unknown_keys([replace(NODE, host_key_alias="first")])
+    assert advice.startswith("got no host key of first, expected one in ")
+    assert f"`ssh-keyscan 10.1.0.1 | sed 's|^[^ ]*|first|' >> {FILE}`" in advice
 
 
 @pytest.mark.parametrize("alias", ["rack/7", "a|b", "a&b", "a\\b", "it's; rm x", "$(touch x)"])
@@ -201,8 +201,8 @@ def test_advised_command_quotes_any_alias(tmp_path: Path, alias: str) -> None:
     (tmp_path / "ssh-keyscan").write_text('#!/bin/sh\necho "$1 ssh-rsa AAAA"\n')
     (tmp_path / "ssh-keyscan").chmod(0o755)
     file = tmp_path / "a b"
-    told = unknown_keys([replace(NODE, host_key_alias=alias, known_hosts=(file,))])
-    command = told.partition("`")[2].rpartition("`")[0]
+    advice = unknown_keys([replace(NODE, host_key_alias=alias, known_hosts=(file,))])
+    command = advice.partition("`")[2].rpartition("`")[0]
     path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     subprocess.run(["sh", "-c", command], check=True, cwd=tmp_path, env=path)
     assert file.read_text() == f"{alias} ssh-rsa AAAA\n"

@@ -229,7 +229,7 @@ def test_known_hosts_of_the_configuration(node: Destination) -> None:
             "h0: got RevokedHostKeys '/etc/ssh/revoked' in the SSH configuration, which is not read",
         ),
         ("here", "h0: jump host there: got more than 8 hops in the SSH configuration, expected a finite"),
-        ("self", "h0: SSH cannot make out where 'self' is: jumphost loop via self"),
+        ("self", "h0: SSH cannot find out where 'self' is: jumphost loop via self"),
     ],
 )
 def test_unusable_route_is_an_error(node: Destination, name: str, sentence: str) -> None:
@@ -240,7 +240,7 @@ def test_unusable_route_is_an_error(node: Destination, name: str, sentence: str)
 
 def test_unreadable_configuration_is_an_error(node: Destination, tmp_path: Path) -> None:
     (tmp_path / "more").write_text("Hosst outer\n")
-    with pytest.raises(NodeError, match=r"^h0: SSH cannot make out where 'node-1' is: .*more.*[Hh]osst"):
+    with pytest.raises(NodeError, match=r"^h0: SSH cannot find out where 'node-1' is: .*more.*[Hh]osst"):
         resolve(node)
 
 

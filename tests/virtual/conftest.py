@@ -16,13 +16,12 @@ from pathlib import Path
 import pytest
 from helpers.plugin_files import EVERYWHERE, SWIFT
 from helpers.real_rogue import call
-from helpers.running_machines import RunningMachines, running
+from helpers.running_machines import RunningMachines, pair, running
 
 from rogue.virtual import persistent, prerequisites
 from rogue.virtual.errors import PrerequisiteError
 from rogue.virtual.image.build import Image, cache_directory, obtain
 from rogue.virtual.machines.assembly import Accelerator, choose
-from rogue.virtual.machines.machine_plan import pair
 
 
 def tell(text: str) -> None:

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 from helpers.agent_flows import agent
-from helpers.running_machines import RunningMachines, running
+from helpers.running_machines import RunningMachines, pair, running
 
 from rogue.remote.connection import connect
 from rogue.remote.errors import NodeError
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
 from rogue.virtual.machines.assembly import Accelerator
-from rogue.virtual.machines.machine_plan import pair
 
 pytestmark = pytest.mark.virtual
 

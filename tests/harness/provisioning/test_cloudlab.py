@@ -23,8 +23,9 @@ from rogue.harness.provisioning.cloudlab import (
 from rogue.harness.provisioning.inventory import AllocatedSwitch, load_inventory
 
 
-def changed(directory: Path, *changes: tuple[str, str]) -> Path:
-    text = M510.read_text()
+def changed(directory: Path, *changes: tuple[str, str], of: Path = M510) -> Path:
+    """Write a manifest in which the first of each text is replaced."""
+    text = of.read_text()
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)
@@ -109,20 +110,18 @@ def test_too_large_file_is_not_parsed(tmp_path: Path) -> None:
             ("</interface>", '<ip address="1.2.3.4" netmask="255.0.0.0"/></interface>'),
             "node0: got addresses 10",
         ),
+        *(
+            (
+                ('port="2222"', f'port="{port}"'),
+                f"node1: got port '{port}' of a login, expected a number from 1 to",
+            )
+            for port in ("abc", "0", "65536", "-1", "²", "٣")
+        ),
     ],
 )
 def test_manifest_values_are_checked(tmp_path: Path, change: tuple[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_manifest(changed(tmp_path, change))
-
-
-@pytest.mark.parametrize("port", ["abc", "0", "65536", "-1", "²", "٣"])
-def test_invalid_port_is_an_error(tmp_path: Path, port: str) -> None:
-    path = changed(tmp_path, ('port="2222"', f'port="{port}"'))
-    with pytest.raises(
-        UsageError, match=rf"node1: got port '{port}' of a login, expected a number from 1 to"
-    ):
-        read_manifest(path)
 
 
 def test_one_of_two_lans_must_be_named() -> None:
@@ -179,18 +178,16 @@ def test_machines_that_are_not_hosts_are_left_out(tmp_path: Path, kind: str) -> 
     assert [each.node for each in choose_lan(read_manifest(path), None).interfaces] == ["node-0", "node-1"]
 
 
-@pytest.mark.parametrize("enabled", [' enabled="true"', ' enabled="True"', ""])
 @pytest.mark.parametrize("tag", ["vlan_tagging", "link_multiplexing"])
+@pytest.mark.parametrize("enabled", [' enabled="true"', ' enabled="True"', ""])
 def test_link_that_shares_ports_is_refused(tmp_path: Path, tag: str, enabled: str) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(C6525.read_text().replace("</link>", f"<emulab:{tag}{enabled}/></link>"))
+    path = changed(tmp_path, ("</link>", f"<emulab:{tag}{enabled}/></link>"), of=C6525)
     with pytest.raises(UsageError, match=f"link-0: got {tag}, expected a port of a card for each link"):
         choose_lan(read_manifest(path), None)
 
 
 def test_two_interfaces_on_one_port_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(M510.read_text().replace("ms1040:eth2", "ms1040:eth1"))
+    path = changed(tmp_path, ("ms1040:eth2", "ms1040:eth1"))
     with pytest.raises(UsageError, match=r"lan1: got node0:eth2 and node0:eth1 on one port \(urn:"):
         choose_lan(read_manifest(path), "lan1")
 
@@ -266,39 +263,42 @@ def test_inventory_names_allocated_switches(tmp_path: Path) -> None:
     assert len(inventory.hosts) == 4
 
 
-def jumbo(path: Path, text: str) -> Path:
-    """The manifest of a request whose links were asked for jumbo frames."""
-    path.write_text(text.replace("</link>", '<emulab:jumboframes enabled="true"/></link>'))
-    return path
+@pytest.mark.parametrize(
+    ("source", "jumbo_frames", "mtu_bytes"),
+    [(C6525, None, 1500), (C6525, "false", 1500), (C6525, "true", 9000), (XL170, "true", 9000)],
+)
+def test_mtu_is_that_of_the_links(
+    tmp_path: Path, source: Path, jumbo_frames: str | None, mtu_bytes: int
+) -> None:
+    tag = f'<emulab:jumboframes enabled="{jumbo_frames}"/>' if jumbo_frames else ""
+    (tmp_path / "manifest.xml").write_text(source.read_text().replace("</link>", f"{tag}</link>"))
+    assert f"experiment_mtu: {mtu_bytes}\n" in text_of(tmp_path / "manifest.xml")
 
 
-def test_mtu_is_that_of_the_links(tmp_path: Path) -> None:
-    assert "experiment_mtu: 1500\n" in text_of(C6525)
-    for name, source in (("lan", C6525), ("switch", XL170)):
-        assert "experiment_mtu: 9000\n" in text_of(jumbo(tmp_path / name, source.read_text()))
-    declined = C6525.read_text().replace("</link>", '<emulab:jumboframes enabled="false"/></link>')
-    (tmp_path / "declined").write_text(declined)
-    assert "experiment_mtu: 1500\n" in text_of(tmp_path / "declined")
+@pytest.mark.parametrize(
+    ("change", "choices", "message"),
+    [
+        (
+            ("c6525-25g", "c6525-25g"),
+            Choices("eve"),
+            "node-0: got user 'eve', expected one of alice, bob; choose with --user",
+        ),
+        (("c6525-25g", "c220g5"), ALICE, r"node-0: got hardware 'c220g5', expected one of c6525.*or --rdma"),
+    ],
+)
+def test_user_and_hardware_must_be_known(
+    tmp_path: Path, change: tuple[str, str], choices: Choices, message: str
+) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(C6525.read_text().replace(*change))
+    with pytest.raises(UsageError, match=message):
+        text_of(path, choices=choices)
 
 
 def test_options_complete_the_manifest() -> None:
     text = text_of(C6525, choices=Choices("alice", "ens1f0", "soft_roce"))
     assert "experiment_interface: ens1f0" in text
     assert "rdma_device_kind: soft_roce" in text
-
-
-def test_unknown_user_is_an_error() -> None:
-    with pytest.raises(
-        UsageError, match="node-0: got user 'eve', expected one of alice, bob; choose with --user"
-    ):
-        text_of(C6525, choices=Choices("eve"))
-
-
-def test_unknown_hardware_needs_an_option(tmp_path: Path) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(C6525.read_text().replace("c6525-25g", "c220g5"))
-    with pytest.raises(UsageError, match=r"node-0: got hardware 'c220g5', expected one of c6525.*or --rdma"):
-        text_of(path)
 
 
 def test_interface_without_mac_needs_an_option() -> None:

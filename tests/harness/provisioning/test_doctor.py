@@ -16,7 +16,7 @@ from rich.console import Console
 from rogue.harness.provisioning import doctor
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.doctor import grouped, measure, open_shells
-from rogue.harness.provisioning.findings import Examination, Finding, judge
+from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order, PlaybookResult, TaskFailure
@@ -95,7 +95,7 @@ def test_ansible_does_not_run_without_replies(inventory: Inventory, monkeypatch:
 
 def test_ansible_needs_python_but_not_sudo(inventory: Inventory, monkeypatch: pytest.MonkeyPatch) -> None:
     lacks = [
-        Finding("h0", "sudo", "a password is required", "that alice may", "ask somebody"),
+        Finding("h0", "sudo", "a password is required", "that alice may", "see sudoers"),
         Finding("h1", PYTHON, "none", "the one that Ansible uses", "apt-get install python3"),
     ]
     player = Player(monkeypatch, Reached(clocks("h0", "h1", "fabric"), {}, lacks))
@@ -108,15 +108,6 @@ def test_ansible_failure_is_a_finding(inventory: Inventory, monkeypatch: pytest.
     Player(monkeypatch, Reached(clocks("h0", "h1", "fabric")), failure)
     found = doctor.look(inventory, Path("log"), CONSOLE)
     assert (found.failures, sorted(found.clocks)) == ({"h1": "the disk is full"}, ["fabric", "h0", "h1"])
-
-
-def test_hardware_switches_are_examined(
-    inventory: Inventory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    Player(monkeypatch, Reached(clocks("h0", "h1", "fabric")))
-    finding = Finding("tor", "interface Ethernet1", "nothing", "`qos trust dscp`", "run `rogue switch apply`")
-    monkeypatch.setattr(doctor, "switch_findings", lambda _inventory: [finding])
-    assert finding in doctor.examine(inventory, tmp_path / "log", CONSOLE)
 
 
 def test_shells_stay_open_and_unreachable_nodes_are_findings() -> None:
@@ -184,50 +175,20 @@ def test_nothing_to_measure_opens_no_shell(measured: list[str]) -> None:
     assert (measure(plain, {}, open_shell), measured) == ([], [])
 
 
-INVENTORY = fake_inventory(12)
-NODES = tuple(f"h{number}" for number in range(12))
-
-
 def not_provisioned(node: str) -> Finding:
     return Finding(node, "state", "a node that is not provisioned", "a provisioned one", "run it")
 
 
-def broken_path(node: str, peer: str) -> Finding:
-    """Return the finding about a host to which a peer does not reply."""
-    (host,) = (each for each in INVENTORY.hosts if each.name == node)
-    facts = host_facts(str(host.variables.experiment_address), peer)
-    facts |= {"round_trips_ms": {peer: None}, "small_packets_only": []}
-    (found,) = judge(INVENTORY, {}, Examination({node: facts}, {}, {}))
-    return found
-
-
-def test_equal_findings_are_joined() -> None:
-    (found,) = grouped(map(not_provisioned, NODES))
+def test_equal_findings_are_joined_in_inventory_order() -> None:
+    nodes = ("h0", "h2", "h3", "h10")
+    (found,) = grouped(map(not_provisioned, ("h3", "h10", "h2")), nodes)
     assert str(found) == (
-        "refused: h0, h1, h2, h3, h4, h5, h6, h7, h8, h9, h10, h11: state: got a node that is not "
-        "provisioned, expected a provisioned one; run it."
+        "refused: h2, h3, h10: state: got a node that is not provisioned, expected a provisioned one; run it."
     )
 
 
-def test_joined_nodes_have_inventory_order() -> None:
-    (found,) = grouped(map(not_provisioned, ("h3", "h10", "h2")), NODES)
-    assert found.node == "h2, h3, h10"
-
-
-def test_different_findings_stay_separate() -> None:
-    warning = Finding("h1", "state", "a node that is not provisioned", "a provisioned one", "run it", False)
-    other = Finding("h2", "state", "another", "a provisioned one", "run it")
-    assert grouped([not_provisioned("h0"), warning, other]) == [not_provisioned("h0"), warning, other]
-
-
-def test_joined_finding_takes_the_first_place() -> None:
-    other = Finding("h0", "clock", "+700 s", "600 s", "set it")
-    found = grouped([not_provisioned("h0"), other, not_provisioned("h1")])
-    assert [(each.node, each.what) for each in found] == [("h0, h1", "state"), ("h0", "clock")]
-
-
-def test_unreachable_host_is_one_finding() -> None:
-    found = grouped([*(broken_path(node, "h3") for node in ("h0", "h1", "h2")), broken_path("h3", "h0")])
-    assert [(each.node, each.what.split(" over")[0]) for each in found] == [
-        ("h0, h1, h2", "path to h3"), ("h3", "path to h0"),
-    ]  # fmt: skip
+def test_different_findings_stay_separate_in_the_place_of_the_first() -> None:
+    warning = replace(not_provisioned("h1"), refuses=False)
+    other = replace(not_provisioned("h2"), got="another")
+    found = grouped([not_provisioned("h0"), warning, other, not_provisioned("h3")])
+    assert found == [not_provisioned("h0, h3"), warning, other]

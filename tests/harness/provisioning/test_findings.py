@@ -147,7 +147,7 @@ REFUSALS: dict[str, tuple[str, Change]] = {
     ),
     "h1: RDMA device: got rxe0 on eth1, expected one with the RoCE v2 GID of 10.9.0.11": (
         "h1",
-        lambda f: f["rdma_ports"][0].update(is_asked_for=False),
+        lambda f: f["rdma_ports"][0].update(is_own=False),
     ),
     "h1: RDMA device: got GIDs of IPv6 alone (fd00::11 on eth1), expected one with the RoCE v2 GID "
     "of 10.9.0.11; give the interface that address as well, or all hosts an experim": (
@@ -231,25 +231,6 @@ def test_ports_left_by_a_cell_are_no_finding(inventory: Inventory) -> None:
 def test_large_clock_offset_warns(inventory: Inventory) -> None:
     (finding,) = judge(inventory, FILES, Examination(all_facts(), {}, {"h0": ClockOffset(-3600.0, 0.1)}))
     assert "h0: clock: got -3600.0 s from this computer's" in str(finding)
-
-
-@pytest.mark.parametrize(
-    ("hca_type", "name", "rate_gbps"),
-    [
-        ("MT4103", "ConnectX-3 Pro", 40),
-        ("MT4115", "ConnectX-4", 100),
-        ("MT4117", "ConnectX-4 Lx", 50),
-        ("MT4119", "ConnectX-5", 100),
-        ("MT4121", "ConnectX-5 Ex", 100),
-        ("MT4123", "ConnectX-6", 200),
-        ("MT4125", "ConnectX-6 Dx", 200),
-        ("MT4127", "ConnectX-6 Lx", 50),
-        ("MT4129", "ConnectX-7", 400),
-        ("MT41686", "BlueField-2", 200),  # 0xa2d6
-    ],
-)
-def test_card_names_and_rates(hca_type: str, name: str, rate_gbps: int) -> None:
-    assert (card_name(hca_type), CARDS[hca_type].rate_bps) == (name, rate_gbps * 10**9)
 
 
 def test_unknown_card_keeps_the_name_of_the_driver() -> None:

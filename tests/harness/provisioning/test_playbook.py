@@ -116,11 +116,11 @@ def test_invalid_playbook_is_an_error(
 def test_ctrl_c_raises_interrupted_with_the_results(
     tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = order(tmp_path, ENDLESS, monkeypatch)
+    endless = order(tmp_path, ENDLESS, monkeypatch)
     handler = signal.getsignal(signal.SIGINT)
 
     def interrupt_once_it_waits() -> None:
-        while not asked.log.is_file() or "Wait" not in asked.log.read_text():
+        while not endless.log.is_file() or "Wait" not in endless.log.read_text():
             event.wait(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -128,7 +128,7 @@ def test_ctrl_c_raises_interrupted_with_the_results(
     watcher = threading.Thread(target=interrupt_once_it_waits)
     watcher.start()
     with pytest.raises(Interrupted) as stopped:
-        run_playbook(asked, console)
+        run_playbook(endless, console)
     watcher.join()
     assert stopped.value.played.tasks_done == 1
     assert list(find_processes(str(tmp_path))) == []
@@ -141,16 +141,21 @@ PRINTING = """\
   hosts: all
   gather_facts: false
   tasks:
-    - {name: Say it, ansible.builtin.debug: {msg: "checking {{ lookup('config', 'HOST_KEY_CHECKING') }}"}}
+    - name: Print
+      ansible.builtin.debug:
+        msg: >-
+          checking {{ lookup('config', 'HOST_KEY_CHECKING') }}
+          {{ lookup('config', 'host_key_checking', plugin_type='connection', plugin_name='ssh') }}
 """
 
 
+@pytest.mark.parametrize("variable", ["ANSIBLE_HOST_KEY_CHECKING", "ANSIBLE_SSH_HOST_KEY_CHECKING"])
 def test_environment_cannot_disable_host_key_checking(
-    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
-    monkeypatch.setenv("ANSIBLE_HOST_KEY_CHECKING", "False")
+    monkeypatch.setenv(variable, "False")
     run_playbook(order(tmp_path, PRINTING, monkeypatch), console)
-    assert "checking True" in (tmp_path / "logs" / "log").read_text()
+    assert "checking True True" in (tmp_path / "logs" / "log").read_text()
 
 
 def test_unverified_ssh_arguments_of_the_environment_are_refused(
@@ -215,36 +220,28 @@ def test_changes_by_node() -> None:
     assert played.changed == 3
 
 
-def test_failures_name_node_task_and_reason() -> None:
+SSH = 'Task failed: Data could not be sent to remote host "h1". Make sure this host can be reached over ssh'
+NO_RESULT = {"msg": "Task failed: Module result deserialization failed.", "module_stderr": "", "rc": 137}
+
+
+@pytest.mark.parametrize(
+    ("kind", "result", "message"),
+    [
+        ("failed", {"msg": "sysctl a:\n this kernel has none such"}, "sysctl a: this kernel has none such"),
+        ("unreachable", {"msg": "Connection timed out"}, "cannot be reached: Connection timed out"),
+        ("unreachable", {"msg": f"{SSH}: ssh: Refused"}, "cannot be reached: Refused"),
+        (
+            "failed",
+            {**NO_RESULT, "module_stdout": "Killed\n"},
+            "the module ended without a result (exit code 137); it printed: Killed",
+        ),
+        ("failed", NO_RESULT, "the module ended without a result (exit code 137); it printed: nothing"),
+    ],
+)
+def test_failures_name_node_task_and_reason(kind: str, result: dict[str, object], message: str) -> None:
     played = PlaybookResult()
-    played.add(event("runner_on_failed", res={"msg": "sysctl a:\n this kernel has none such"}))
-    played.add(event("runner_on_unreachable", host="h2", res={"msg": "Connection timed out"}))
-    assert list(map(str, played.failures)) == [
-        "h1: tcp: DCTCP: sysctl a: this kernel has none such",
-        "h2: tcp: DCTCP: cannot be reached: Connection timed out",
-    ]
-
-
-def test_ansible_wrapping_of_ssh_errors_is_removed() -> None:
-    wrapped = (
-        'Task failed: Data could not be sent to remote host "127.0.0.1". Make sure this host can be reached'
-    )
-    played = PlaybookResult()
-    said = "ssh: connect to host 127.0.0.1 port 1: Connection refused"
-    played.add(event("runner_on_unreachable", res={"msg": f"{wrapped} over ssh: {said}"}))
-    expected = "h1: tcp: DCTCP: cannot be reached: connect to host 127.0.0.1 port 1: Connection refused"
-    assert str(played.failures[0]) == expected
-
-
-def test_module_without_a_result_reports_its_output() -> None:
-    played = PlaybookResult()
-    result = {"msg": "Task failed: Module result deserialization failed.", "module_stderr": "", "rc": 137}
-    played.add(event("runner_on_failed", res={**result, "module_stdout": "Killed\n"}))
-    played.add(event("runner_on_failed", res=result))
-    assert [failure.message for failure in played.failures] == [
-        "the module ended without a result (exit code 137); it printed: Killed",
-        "the module ended without a result (exit code 137); it printed: nothing",
-    ]
+    played.add(event(f"runner_on_{kind}", res=result))
+    assert list(map(str, played.failures)) == [f"h1: tcp: DCTCP: {message}"]
 
 
 def test_facts_and_complaints_are_kept() -> None:

@@ -75,7 +75,7 @@ def login(tmp_path: Path) -> Iterator[Login]:
 @pytest.fixture
 def sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Install a stand-in that allows `true`; return the file in which it logs its arguments."""
-    program, log = tmp_path / "bin" / "sudo", tmp_path / "asked"
+    program, log = tmp_path / "bin" / "sudo", tmp_path / "log"
     program.parent.mkdir()
     program.write_text(SUDO.format(log=log))
     program.chmod(0o755)
@@ -97,7 +97,7 @@ def test_missing_sudo_right_is_a_finding(login: Login, sudo: Path) -> None:
         f"`{AGENT_COMMAND}` as root without a password; give sudo the line in "
         "docs/tutorials/own-nodes.md."
     ]
-    assert sudo.read_text() == f"-n -l {AGENT_COMMAND}\n", "asked for, not run"
+    assert sudo.read_text() == f"-n -l {AGENT_COMMAND}\n", "listed, not run"
     assert reached.reasons()["h0"].startswith("sudo: got sudo: a password is required, expected that alice")
     assert list(reached.clocks) == ["h0"]
 

@@ -175,10 +175,10 @@ def test_damaged_kernel_is_rebuilt(
     if content is not None:
         damaged.write_bytes(content)
     assert build.present(tmp_path) is None
-    told: list[str] = []
-    kernel = build.obtain(tmp_path, told.append)
+    progress: list[str] = []
+    kernel = build.obtain(tmp_path, progress.append)
     assert (kernel == build.present(tmp_path), len(built)) == (True, 2)
-    assert told == [f"{tmp_path.name}: {kernel.directory} is damaged, building it again"]
+    assert progress == [f"{tmp_path.name}: {kernel.directory} is damaged, building it again"]
 
 
 PROGRAM = """\

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import paramiko
 import pytest
+from helpers.running_machines import pair
 
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
@@ -19,11 +20,10 @@ from rogue.virtual.machines.assembly import (
     Console,
     MachineProcess,
     assemble,
-    escaped,
     logins,
     machine_command,
 )
-from rogue.virtual.machines.machine_plan import machines_of, pair
+from rogue.virtual.machines.machine_plan import machines_of
 from rogue.virtual.network import network
 
 IMAGE = Image(Path("/cache/0123"))
@@ -60,31 +60,30 @@ def choose(monkeypatch: pytest.MonkeyPatch, cache: Path, probe: Probe) -> Accele
 
 
 @pytest.mark.usefixtures("kvm_device")
-@pytest.mark.parametrize(("verdict", "chosen"), [("", Accelerator.KVM), ("aborted", Accelerator.TCG)])
-def test_probe_result_is_cached(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, chosen: Accelerator
+@pytest.mark.parametrize(
+    ("named", "device", "verdict", "chosen", "boots"),
+    [
+        ("", "kvm", "", Accelerator.KVM, 1),
+        ("", "kvm", "aborted", Accelerator.TCG, 1),
+        ("", "absent", "", Accelerator.TCG, 0),
+        ("kvm", "absent", "", Accelerator.KVM, 0),
+        ("tcg", "kvm", "", Accelerator.TCG, 0),
+    ],
+)
+def test_accelerator_is_named_or_probed_once(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    named: str,
+    device: str,
+    verdict: str,
+    chosen: Accelerator,
+    boots: int,
 ) -> None:
+    monkeypatch.setenv(assembly.VARIABLE, named)
+    monkeypatch.setattr(assembly, "_KVM_DEVICE", tmp_path / device)
     probe = Probe(verdict)
     assert [choose(monkeypatch, tmp_path, probe) for _ in range(2)] == [chosen, chosen]
-    assert probe.boots == 1
-
-
-def test_without_kvm_nothing_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(assembly, "_KVM_DEVICE", tmp_path / "absent")
-    probe = Probe("")
-    assert choose(monkeypatch, tmp_path, probe) is Accelerator.TCG
-    assert probe.boots == 0
-
-
-@pytest.mark.usefixtures("kvm_device")
-@pytest.mark.parametrize("named", Accelerator)
-def test_environment_names_the_accelerator(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: Accelerator
-) -> None:
-    monkeypatch.setenv(assembly.VARIABLE, named.value)
-    probe = Probe("")
-    assert choose(monkeypatch, tmp_path, probe) is named
-    assert probe.boots == 0
+    assert probe.boots == boots
 
 
 def test_unknown_accelerator_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -159,13 +158,6 @@ def test_boot_settings_of_the_switching_machine() -> None:
 DUMBBELL = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])
 
 
-def test_cable_ends_name_each_other() -> None:
-    first, second = pair()
-    here, there = first.links[0], second.links[0]
-    assert (here.socket_name, here.peer_socket_name) == (there.peer_socket_name, there.socket_name)
-    assert here.socket_name != there.socket_name
-
-
 def test_one_machine_for_all_switches_and_one_per_host() -> None:
     fabric, *hosts = machines_of(DUMBBELL)
     assert (fabric.name, fabric.bridges, fabric.trunks) == ("fabric", ("s0", "s1"), (("s0", "s1"),))
@@ -192,7 +184,7 @@ def start(tmp_path: Path, script: str) -> MachineProcess:
 
 def test_machine_is_up_when_it_reports_ready(tmp_path: Path) -> None:
     machine = start(tmp_path, 'echo "rogue-guest: ready" >h1.console; exec tail -f /dev/null')
-    machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+    machine.wait_for_line("ready", time.monotonic() + LONG_S)
     assert machine.is_running
     machine.end()
     assert not machine.is_running
@@ -201,7 +193,7 @@ def test_machine_is_up_when_it_reports_ready(tmp_path: Path) -> None:
 def test_machine_that_ends_early_shows_its_console(tmp_path: Path) -> None:
     machine = start(tmp_path, 'echo "rogue-guest: failed: no disk" >h1.console; echo "qemu: bad option" >&2')
     with pytest.raises(VirtualTestbedError) as caught:
-        machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+        machine.wait_for_line("ready", time.monotonic() + LONG_S)
     assert str(caught.value).splitlines() == [
         "machine h1 ended before it was up; the end of its console:",
         "  | rogue-guest: failed: no disk",
@@ -224,7 +216,7 @@ def test_machine_of_a_dead_owner_ends_at_once(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(os, "getpid", lambda: 1)  # the owner is someone who is not the machine's parent
     machine = start(tmp_path, "exec tail -f /dev/null")
     with pytest.raises(VirtualTestbedError, match="ended before it was up"):
-        machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+        machine.wait_for_line("ready", time.monotonic() + LONG_S)
 
 
 def test_machine_does_not_outlive_its_owner(tmp_path: Path) -> None:
@@ -247,7 +239,7 @@ def console(directory: Path, said: str = "", complaints: str = "") -> Console:
 
 
 def wait(of: Console, *, has_power: bool, for_s: float = LONG_S) -> None:
-    of.wait_until_it_says("ready", time.monotonic() + for_s, lambda: has_power)
+    of.wait_for_line("ready", time.monotonic() + for_s, lambda: has_power)
 
 
 def test_hanging_machine_times_out(tmp_path: Path) -> None:
@@ -261,45 +253,26 @@ def test_long_console_is_shortened(tmp_path: Path) -> None:
     assert shown == [f"  | {number}" for number in range(81, 101)]
 
 
-BOOT = Boot(Path("/image/vmlinuz"), Path("h1.initrd"), Path("/image/root.ext4"))
+def test_command_of_a_machine() -> None:
+    """Nothing of the host's network is used, the image is read-only, and a crash of the kernel ends QEMU.
 
-
-def command() -> list[str]:
-    return machine_command(pair()[0], BOOT, Accelerator.TCG, 2201)
-
-
-def values_of(option: str) -> list[str]:
-    arguments = command()
-    return [arguments[i + 1] for i, argument in enumerate(arguments) if argument == option]
-
-
-def test_nothing_of_the_hosts_network_is_touched() -> None:
-    management, cable = values_of("-netdev")
-    assert "restrict=on" in management
-    assert "hostfwd=tcp:127.0.0.1:2201-:22" in management
-    assert cable.startswith("dgram,")
-    assert "local.path=h1-h2.sock" in cable
-    assert "remote.path=h2-h1.sock" in cable
-
-
-def test_the_shared_image_is_opened_read_only() -> None:
-    assert values_of("-drive") == ["file=/image/root.ext4,format=raw,if=none,readonly=on,id=disk"]
-
-
-def test_a_crashed_kernel_ends_the_process() -> None:
-    assert "-no-reboot" in command()
-    assert "panic=-1" in values_of("-append")[0]
-
-
-def test_files_of_the_machine_are_named_from_its_directory() -> None:
-    """A unix socket's path may have 107 characters; the directory's may have more."""
-    assert values_of("-serial") == ["file:h1.console"]
-    assert all("/" not in cable for cable in values_of("-netdev")[1:])
-
-
-def test_a_comma_in_a_path_separates_nothing() -> None:
-    assert escaped(Path("/a,b/root.ext4")) == "/a,,b/root.ext4"
-
-
-def test_emulated_machines_get_more_time() -> None:
-    assert Accelerator.TCG.boot_timeout_s > Accelerator.KVM.boot_timeout_s
+    Sockets and files are named from the machine's directory, because a socket's path has 107 characters.
+    """
+    boot = Boot(Path("/image/vmlinuz"), Path("h1.initrd"), Path("/an,image/root.ext4"))
+    words = machine_command(pair()[0], boot, Accelerator.TCG, 2201)
+    assert words == [
+        *("qemu-system-x86_64", "-M", "q35", "-accel", "tcg,tb-size=64", "-cpu", "max"),
+        *("-smp", "1,maxcpus=2", "-m", "384", "-nodefaults", "-no-user-config", "-display", "none"),
+        *("-no-reboot", "-serial", "file:h1.console", "-kernel", "/image/vmlinuz", "-initrd", "h1.initrd"),
+        "-append",
+        "console=ttyS0 panic=-1 mitigations=off nokaslr random.trust_cpu=on rcupdate.rcu_expedited=1 "
+        "net.ifnames=0 quiet",
+        *("-drive", "file=/an,,image/root.ext4,format=raw,if=none,readonly=on,id=disk"),
+        *("-device", "virtio-blk-pci,drive=disk"),
+        "-netdev",
+        "user,id=management,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:2201-:22",
+        *("-device", "virtio-net-pci,netdev=management,romfile="),
+        "-netdev",
+        "dgram,id=link1,local.type=unix,local.path=h1-h2.sock,remote.type=unix,remote.path=h2-h1.sock",
+        *("-device", "virtio-net-pci,netdev=link1,mac=52:54:00:09:00:01,romfile="),
+    ]

@@ -32,8 +32,8 @@ def inventory(
     image: Image, accelerator: Accelerator, state_home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Inventory]:
     """Three hosts with the agent, below a switch."""
-    asked = network(HOSTS, ("s0",), tuple((host, "s0") for host in HOSTS))
-    testbed = persistent.up("marks", asked, image, accelerator, lambda text: None)
+    requested = network(HOSTS, ("s0",), tuple((host, "s0") for host in HOSTS))
+    testbed = persistent.up("marks", requested, image, accelerator, lambda text: None)
     try:
         loaded = load_inventory(testbed.inventory)
         log = tmp_path_factory.mktemp("log") / "log"
@@ -57,6 +57,6 @@ def test_marking_switch_has_no_finding(inventory: Inventory) -> None:
 
 
 def test_switch_without_marks_is_refused(inventory: Inventory) -> None:
-    told = findings(inventory, PLAIN)
-    assert [text.split(":")[1].strip() for text in told] == list(HOSTS)
-    assert all("expected marked ones among them, as its port was full" in text for text in told)
+    found = findings(inventory, PLAIN)
+    assert [text.split(":")[1].strip() for text in found] == list(HOSTS)
+    assert all("expected marked ones among them, as its port was full" in text for text in found)

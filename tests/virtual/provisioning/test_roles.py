@@ -89,8 +89,8 @@ def nodes(
     same_agent: None, image: Image, accelerator: Accelerator, state_home: Path, tmp_path: Path
 ) -> Iterator[Nodes]:
     """Two hosts and a switch, fresh from booting."""
-    asked = network(("h0", "h1"), ("s0",), (("h0", "s0"), ("h1", "s0")))
-    testbed = persistent.up("roles", asked, image, accelerator, lambda text: None)
+    requested = network(("h0", "h1"), ("s0",), (("h0", "s0"), ("h1", "s0")))
+    testbed = persistent.up("roles", requested, image, accelerator, lambda text: None)
     try:
         up = Nodes(testbed, load_inventory(testbed.inventory), tmp_path / "log")
         up.state()  # looking at RDMA links loads ib_core

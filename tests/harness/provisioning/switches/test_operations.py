@@ -109,9 +109,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_line_missing_after_apply_is_an_error(tmp_path: Path) -> None:
     switch = FakeEos()
     switch.ignores = "qos trust dscp"
-    with opened(tmp_path, switch) as session, pytest.raises(NodeError) as told:
+    with opened(tmp_path, switch) as session, pytest.raises(NodeError) as raised:
         apply(session, WANTED)
-    assert str(told.value).splitlines() == [
+    assert str(raised.value).splitlines() == [
         "tor: what is read back differs from what was set",
         "  tor: interface Ethernet1, interface Ethernet2: got nothing, expected `qos trust dscp`",
     ]
@@ -144,9 +144,9 @@ def test_undo_keeps_and_reports_later_changes_of_others(tmp_path: Path) -> None:
     with opened(tmp_path, switch) as session:
         apply(session, WANTED)
         switch.running.put(QUEUE, "random-detect ecn minimum-threshold", others)
-        with pytest.raises(NodeError, match=f"expected `{EARLIER}`") as told:
+        with pytest.raises(NodeError, match=f"expected `{EARLIER}`") as raised:
             undo(session)
-        assert f"delete {session.ledger.file} to leave the switch as it is" in str(told.value)
+        assert f"delete {session.ledger.file} to leave the switch as it is" in str(raised.value)
         assert switch.running.modes[QUEUE] == {"random-detect ecn minimum-threshold": others}
         assert [change.before for change in session.ledger.changes()] == [EARLIER]
 
@@ -156,9 +156,9 @@ def test_undo_reports_lines_that_the_switch_keeps(tmp_path: Path) -> None:
     with opened(tmp_path, switch) as session:
         apply(session, WANTED)
         switch.ignores = "no qos trust dscp"
-        with pytest.raises(NodeError) as told:
+        with pytest.raises(NodeError) as raised:
             undo(session)
-        assert str(told.value).splitlines() == [
+        assert str(raised.value).splitlines() == [
             "tor: not everything could be put back",
             "  tor: interface Ethernet2, interface Ethernet1: got `qos trust dscp`, expected nothing",
             f"  delete {session.ledger.file} to leave the switch as it is",
@@ -229,7 +229,7 @@ def test_differences_are_findings(tmp_path: Path) -> None:
 
 def test_unreachable_switch_is_a_finding(tmp_path: Path) -> None:
     with served_switch(tmp_path / "tor", FakeEos()) as served:
-        login = replace(served.login, known_hosts=(tmp_path / "nobody",))
+        login = replace(served.login, known_hosts=(tmp_path / "missing",))
         (finding,) = switch_findings(rack(hardware(PAUSES, login)))
     place = f"[127.0.0.1]:{login.port}"
     assert str(finding).startswith(f"refused: tor: SSH: got no host key of {place}, expected one in ")

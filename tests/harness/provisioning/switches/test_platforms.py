@@ -27,14 +27,14 @@ DATA = Path(module.__file__).parent / "platforms"
 
 
 @pytest.fixture(params=PLATFORMS)
-def stand(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+def sample(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     return STAND_INS[request.param]
 
 
-def golden(stand: StandIn) -> list[str]:
+def golden(sample: StandIn) -> list[str]:
     """The commands of a switch without settings, over its owner's settings, and of undo."""
-    text = (PLANS / f"{stand.wanted.switch_platform}.txt").read_text()
+    text = (PLANS / f"{sample.wanted.switch_platform}.txt").read_text()
     return re.split(r"^# .*\n", text, flags=re.MULTILINE)[1:]
 
 
@@ -42,65 +42,65 @@ def shown(commands: list[Command]) -> str:
     return "".join(f"{each}\n" for each in commands)
 
 
-def check_numbers(opened: OpenSwitch, stand: StandIn) -> None:
-    state = opened.state(stand.wanted)
-    for interface in stand.wanted.interfaces:
-        for number, requested in stand.wanted.switch_priorities.items():
+def check_numbers(opened: OpenSwitch, sample: StandIn) -> None:
+    state = opened.state(sample.wanted)
+    for interface in sample.wanted.interfaces:
+        for number, requested in sample.wanted.switch_priorities.items():
             found = state.port(interface).of_priority(number)
             assert found is not None
             assert (found.marks, found.pauses) == (requested.marks, requested.pauses)
 
 
-def test_a_switch_is_planned_set_read_back_and_undone(stand: StandIn, tmp_path: Path) -> None:
-    without, over, back = golden(stand)
-    assert shown(plan_from_nothing(load_platform(stand.wanted.switch_platform), stand.wanted)) == without
-    switch = stand.make()
-    before = stand.state(switch)
+def test_a_switch_is_planned_set_read_back_and_undone(sample: StandIn, tmp_path: Path) -> None:
+    without, over, back = golden(sample)
+    assert shown(plan_from_nothing(load_platform(sample.wanted.switch_platform), sample.wanted)) == without
+    switch = sample.make()
+    before = sample.state(switch)
     with (
         served_switch(tmp_path / "tor", switch) as served,
-        open_switch(hardware(stand.wanted, served.login)) as opened,
+        open_switch(hardware(sample.wanted, served.login)) as opened,
     ):
-        assert shown(plan(opened, stand.wanted)) == over
-        assert stand.state(switch) == before, "a plan changes nothing"
+        assert shown(plan(opened, sample.wanted)) == over
+        assert sample.state(switch) == before, "a plan changes nothing"
         heard = len(switch.heard)
-        commands = apply(opened, stand.wanted)
+        commands = apply(opened, sample.wanted)
         assert shown(commands) == over
         read = opened.platform.data.read
         assert [each for each in switch.heard[heard:] if each != read] == [each.text for each in commands]
-        assert (differences(opened, stand.wanted), apply(opened, stand.wanted)) == ([], [])
-        check_numbers(opened, stand)
+        assert (differences(opened, sample.wanted), apply(opened, sample.wanted)) == ([], [])
+        check_numbers(opened, sample)
         assert shown(undo(opened)) == back
-        assert stand.state(switch) == before
+        assert sample.state(switch) == before
         assert (opened.ledger.changes(), undo(opened)) == ([], [])
 
 
-def test_a_rejected_command_is_rolled_back(stand: StandIn, tmp_path: Path) -> None:
-    for command in stand.rejected:
-        switch = stand.make()
-        before = stand.state(switch)
+def test_a_rejected_command_is_rolled_back(sample: StandIn, tmp_path: Path) -> None:
+    for command in sample.rejected:
+        switch = sample.make()
+        before = sample.state(switch)
         with (
             served_switch(tmp_path / "tor", switch) as served,
-            open_switch(hardware(stand.wanted, served.login)) as opened,
+            open_switch(hardware(sample.wanted, served.login)) as opened,
         ):
             switch.rejects = command
             with pytest.raises(RejectedError, match=re.escape(command)) as raised:
-                apply(opened, stand.wanted)
+                apply(opened, sample.wanted)
             assert str(raised.value).endswith("; what came before it was put back")
-            assert (stand.state(switch), opened.ledger.changes()) == (before, [])
+            assert (sample.state(switch), opened.ledger.changes()) == (before, [])
 
 
-def test_a_lost_session_is_undone_later(stand: StandIn, tmp_path: Path) -> None:
-    switch = stand.make()
-    before, switch.drops = stand.state(switch), stand.lost
+def test_a_lost_session_is_undone_later(sample: StandIn, tmp_path: Path) -> None:
+    switch = sample.make()
+    before, switch.drops = sample.state(switch), sample.lost
     with served_switch(tmp_path / "tor", switch) as served:
         with (
             pytest.raises(NodeError, match="`rogue switch undo` puts them back"),
-            open_switch(hardware(stand.wanted, served.login)) as opened,
+            open_switch(hardware(sample.wanted, served.login)) as opened,
         ):
-            apply(opened, stand.wanted)
-        with open_switch(hardware(stand.wanted, served.login)) as opened:
+            apply(opened, sample.wanted)
+        with open_switch(hardware(sample.wanted, served.login)) as opened:
             undo(opened)
-            assert (stand.state(switch), opened.ledger.changes()) == (before, [])
+            assert (sample.state(switch), opened.ledger.changes()) == (before, [])
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -213,11 +213,11 @@ def test_only_lines_of_inventory_ports_are_removed() -> None:
 
 def test_default_dscps_of_eos_have_no_line() -> None:
     eos = load_platform("eos")
-    asked = wanted("eos", switch_priorities={"3": {"dscp": [26, 0, 40]}})
-    commands = [each.text for each in plan_from_nothing(eos, asked) if "map" in each.text]
+    requested = wanted("eos", switch_priorities={"3": {"dscp": [26, 0, 40]}})
+    commands = [each.text for each in plan_from_nothing(eos, requested) if "map" in each.text]
     assert commands == ["qos map dscp 0 to traffic-class 3", "qos map dscp 40 to traffic-class 3"]
     found = {(): ("qos map dscp 26 to traffic-class 3", "qos map dscp 40 to traffic-class 3")}
-    assert not any("dscp 26" in str(each) or "dscp 40" in str(each) for each in eos.changes(asked, found))
+    assert not any("dscp 26" in str(each) or "dscp 40" in str(each) for each in eos.changes(requested, found))
 
 
 def test_unrequested_profiles_are_removed() -> None:

@@ -17,8 +17,8 @@ from rogue.harness.provisioning.switches.settings import Marking
 
 
 def test_settings_in_words() -> None:
-    told = str(wanted("eos"))
-    assert told == "priority 3: marks from 150000 to 1500000 bytes, then with 0.1, pauses"
+    message = str(wanted("eos"))
+    assert message == "priority 3: marks from 150000 to 1500000 bytes, then with 0.1, pauses"
     step = wanted("eos", switch_priorities={"0": {"marks": {"from_bytes": 9, "to_bytes": 9}}})
     assert str(step) == "priority 0: marks beyond 9 bytes"
     assert str(wanted("eos", switch_priorities={})) == "no marks and no pauses"
@@ -50,7 +50,7 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "message"),
     [
         ({"switch_platform": "declared"}, None),
         ({"switch_platform": "eos", "switch_ports": PORTS}, None),
@@ -109,9 +109,9 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
         ),
     ],
 )
-def test_switch_problems(variables: dict[str, object], told: str | None) -> None:
+def test_switch_problems(variables: dict[str, object], message: str | None) -> None:
     found = [str(problem) for problem in switch_problems(Path("rack.yaml"), "tor", variables)]
-    assert found == ([] if told is None else [told])
+    assert found == ([] if message is None else [message])
 
 
 PAGE = (

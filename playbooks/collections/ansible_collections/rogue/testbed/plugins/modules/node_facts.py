@@ -247,7 +247,7 @@ def _rdma_ports(gids: list[tuple[Path, int, str, ipaddress.IPv6Address]], addres
             "rate_bps": round(
                 float((re.match(r"([\d.]+) Gb/sec", text_of(port / "rate")) or ["", "0"])[1]) * 1e9
             ),
-            "is_asked_for": gid == wanted,
+            "is_own": gid == wanted,
         }
         for port, index, interface, gid in gids
         if gid.ipv4_mapped is not None or gid == wanted
