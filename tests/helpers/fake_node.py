@@ -13,7 +13,7 @@ PACKAGES = ("iproute2", "python3")
 
 
 class FakeNode(System):
-    """Paths lie below `root`; `commands` keeps what was run."""
+    """Paths are below `root`; `commands` records the commands."""
 
     def __init__(self, root: Path, interfaces: tuple[str, ...] = ("eth0", "eth1")) -> None:
         self._root = root
@@ -53,7 +53,7 @@ class FakeNode(System):
         return str(program(command, text) or "")
 
     def state(self) -> dict[str, object]:
-        """Everything that a change can touch, for comparing before and after."""
+        """Return everything that a change can affect."""
         files = {
             str(path.relative_to(self._root)): path.read_text() if path.is_file() else None
             for path in sorted(self._root.rglob("*"))

@@ -27,7 +27,7 @@ def _joined(name: str, peer: str, number: int) -> MachinePlan:
 
 
 class RunningMachines:
-    """Machines that are up, and how to log in to them."""
+    """Running machines and their logins."""
 
     def __init__(self, logins: dict[str, Login], processes: dict[str, MachineProcess]) -> None:
         self.logins = logins
@@ -38,7 +38,7 @@ class RunningMachines:
 def running(
     plans: Sequence[MachinePlan], image: Image, accelerator: Accelerator, progress: Callable[[str], None]
 ) -> Iterator[RunningMachines]:
-    """Boot all machines at once and hand them over when each replies; switch them off on the way out."""
+    """Boot all machines at once, yield them when each replies, and switch them off in the end."""
     with ExitStack() as stack:
         directory = Path(tempfile.mkdtemp(prefix="rogue-testbed-"))
         stack.callback(shutil.rmtree, directory, ignore_errors=True)

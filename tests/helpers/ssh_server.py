@@ -45,7 +45,7 @@ class _File(paramiko.SFTPHandle):
 
 
 class _Files(paramiko.SFTPServerInterface):
-    """The files of this very machine, with their own paths."""
+    """The files of this machine."""
 
     def open(self, path: str, flags: int, _attributes: paramiko.SFTPAttributes) -> paramiko.SFTPHandle | int:
         is_written = bool(flags & os.O_WRONLY)

@@ -174,7 +174,7 @@ def test_card_settings_are_restored(tmp_path: Path) -> None:
 
 
 def test_interrupts_are_not_restored_after_a_reboot(tmp_path: Path) -> None:
-    """The number may be that of another device."""
+    """After a reboot the number may be that of another device."""
     node = FakeCardNode(tmp_path)
     node.write("/proc/sys/kernel/random/boot_id", "a\n")
     keep(node, [], False)

@@ -39,7 +39,7 @@ SOFT_ROCE = {"rdma_device_kind": "soft_roce", "experiment_interface": "eth0"}
 
 
 def test_roles_would_set_the_golden_values(tmp_path: Path) -> None:
-    """After an intended change write the file anew; a failure shows both."""
+    """After an intended change of a role, change the golden file as well."""
     shutil.copytree(PLAYBOOKS, tmp_path / "project")
     (system,) = (tmp_path / "project").rglob("system.py")
     words = NODE_IN_MEMORY.format(tests=str(PLAYBOOKS.parent / "tests"), directory=str(tmp_path))

@@ -53,26 +53,26 @@ def test_role_is_played_and_documented(role: str) -> None:
     assert f"| `{role}` |" in PAGE
 
 
-HOSTILE = {
-    "h0": {"base_package_proxy": 'http://p";\nDPkg::Pre-Invoke {"id";};'},
-    "h1": {"base_package_repository": "deb file:/srv ./\ndeb http://elsewhere ./"},
-    "h2": {"base_packages": ["--allow-unauthenticated"]},
-    "h3": {"base_packages": ["sudo-"]},
-    "h4": {"base_packages": ["/tmp/a.deb"]},
-    "h5": {"rdma_kernel_modules": ["--config=/tmp/a"]},
-    "h6": {"rdma_locked_memory": "unlimited\nroot hard nproc 0"},
-    "h7": {"soft_roce_packages": ["a b"]},
-    "h8": {"ofed_version": "2.9", "ofed_url": "ftp://a", "ofed_sha256": "0" * 64},
-    "h9": {"dcqcn_parameters": {"../../x": 1}},
-    "h10": {"dcqcn_state": "enabled"},
-    "h12": {
-        "system_family": "rhel",
-        "base_package_repository": "baseurl=file:///srv gpgcheck=0 proxy=http://p",
-    },
-    "h13": {"system_family": "rhel", "base_package_proxy": "http://proxy:3142"},
-    "h11": {"tcp_congestion_controls": ["dctcp --force"]},
-}
-"""Variables of an inventory that would become another option, line, file or program."""
+HOSTILE: list[tuple[str, dict[str, Any]]] = [
+    ("base", {"base_package_proxy": 'http://p";\nDPkg::Pre-Invoke {"id";};'}),
+    ("base", {"base_package_repository": "deb file:/srv ./\ndeb http://elsewhere ./"}),
+    ("base", {"base_packages": ["--allow-unauthenticated"]}),
+    ("base", {"base_packages": ["sudo-"]}),
+    ("base", {"base_packages": ["/tmp/a.deb"]}),
+    (
+        "base",
+        {"system_family": "rhel", "base_package_repository": "baseurl=file:///srv gpgcheck=0 proxy=http://p"},
+    ),
+    ("base", {"system_family": "rhel", "base_package_proxy": "http://proxy:3142"}),
+    ("kernel_modules", {"rdma_kernel_modules": ["--config=/tmp/a"]}),
+    ("kernel_modules", {"tcp_congestion_controls": ["dctcp --force"]}),
+    ("rdma", {"rdma_locked_memory": "unlimited\nroot hard nproc 0"}),
+    ("rdma", {"soft_roce_packages": ["a b"]}),
+    ("ofed", {"ofed_version": "2.9", "ofed_url": "ftp://a", "ofed_sha256": "0" * 64}),
+    ("dcqcn", {"dcqcn_parameters": {"../../x": 1}}),
+    ("dcqcn", {"dcqcn_state": "enabled"}),
+]
+"""Roles with variables of an inventory that would become another option, line, file or program."""
 ONLY_ROLES = """\
 - name: Roles
   hosts: all
@@ -95,23 +95,19 @@ ONLY_ROLES = """\
 
 
 def test_roles_refuse_unsafe_values(tmp_path: Path) -> None:
-    """No task that could change something is reached: the first failure is a role's own sentence."""
-    places = {"base": ("0", "1", "2", "3", "4", "12", "13"), "rdma": "67", "ofed": "8", "dcqcn": ("9", "10")}
-    role_of = {f"h{number}": role for role, numbers in places.items() for number in numbers}
-    hosts = {
-        host: {
-            "ansible_connection": "local",
-            "roles_to_try": [role_of.get(host, "kernel_modules")],
-            **variables,
-        }
-        for host, variables in HOSTILE.items()
+    """The first failure is the message of a role, before any task that changes something."""
+    (_, play, _) = yaml.safe_load((PLAYBOOKS / "provision.yml").read_text())
+    (of_play,) = [each["vars"] for each in play["roles"] if each["role"] == "kernel_modules"]
+    common = {
+        "ansible_connection": "local",
+        "rdma_kernel_modules": [],
+        "tcp_congestion_controls": [],
+        **of_play,
     }
-    for host in ("h5", "h11"):
-        play = yaml.safe_load((PLAYBOOKS / "provision.yml").read_text())[1]
-        (role,) = [each for each in play["roles"] if each["role"] == "kernel_modules"]
-        hosts[host] |= (
-            role["vars"] | {"rdma_kernel_modules": [], "tcp_congestion_controls": []} | HOSTILE[host]
-        )
+    hosts = {
+        f"h{number}": {**common, "roles_to_try": [role], **variables}
+        for number, (role, variables) in enumerate(HOSTILE)
+    }
     (tmp_path / "inventory.yml").write_text(json.dumps({"all": {"hosts": hosts}}))
     (tmp_path / "play.yml").write_text(ONLY_ROLES)
     command = [
@@ -131,7 +127,7 @@ def test_roles_refuse_unsafe_values(tmp_path: Path) -> None:
     }
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     failed = [line for line in done.stdout.splitlines() if line.startswith(("fatal:", "failed:"))]
-    assert {line.split("[")[1].split("]")[0] for line in failed} == set(HOSTILE), done.stdout
+    assert {line.split("[")[1].split("]")[0] for line in failed} == set(hosts), done.stdout
     sentences = ("got", "cannot be", "has no parameter", "expected")
     assert [line for line in failed if not any(each in line for each in sentences)] == []
 
@@ -146,6 +142,6 @@ def test_limiters_match_the_protocol_of_the_address(address: str, protocol: str)
 
 
 def test_a_preflight_needs_no_root() -> None:
-    """A user may be allowed to start the agent only, and `rogue run` calls the doctor first."""
+    """`rogue run` calls the doctor first, for users who may only start the agent."""
     (play,) = yaml.safe_load((PLAYBOOKS / "preflight.yml").read_text())
     assert play["become"] is False

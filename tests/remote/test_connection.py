@@ -30,7 +30,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laborator
 
 
 def open_sockets() -> int:
-    """Sockets of this process."""
+    """Return the number of sockets of this process."""
     links = Path("/proc/self/fd").iterdir()
     return sum(str(link.readlink()).startswith("socket:") for link in links if link.is_symlink())
 

@@ -70,7 +70,7 @@ def login(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Login]:
 
 
 def written(login: Login, template: str, file: Path) -> Login:
-    """The login with a file of known hosts; the words in braces are those of its host."""
+    """Return the login with a file of known hosts; braces in the template name parts of its host's key."""
     _, kind, base64 = login.known_hosts[0].read_text().split()
     keys = {
         name: f"{key.get_name()} {key.get_base64()}" for name, key in {"other": OTHER, "rsa": RSA}.items()

@@ -97,7 +97,7 @@ def test_unknown_host_key_is_refused_first(tmp_path: Path) -> None:
 
 
 def fido_key_file(path: Path) -> Path:
-    """Write the file that `ssh-keygen -t ed25519-sk` leaves: the token keeps the key itself."""
+    """Write a file as `ssh-keygen -t ed25519-sk` does: the token keeps the key itself."""
 
     def texts(*words: bytes) -> bytes:
         return b"".join(len(word).to_bytes(4, "big") + word for word in words)

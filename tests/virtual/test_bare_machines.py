@@ -54,7 +54,7 @@ def test_every_machine_is_well(racks: persistent.PersistentTestbed) -> None:
 
 
 def test_ansible_reaches_machines(racks: persistent.PersistentTestbed) -> None:
-    """A host and the machine that switches, without Python, which provisioning needs there anyway."""
+    """Use the module `raw`, which needs no Python on the machine."""
     ansible = Path(sys.executable).parent / "ansible"
     command = [ansible, "-i", racks.inventory, "fabric:h0", "-m", "raw", "-a", "hostname", "-o"]
     environment = os.environ | {"ANSIBLE_LOCALHOST_WARNING": "false"}
@@ -87,7 +87,7 @@ def test_down_after_up_was_killed_leaves_nothing(state_home: Path, image: Image)
 
 
 def test_up_after_sigterm_leaves_nothing(state_home: Path, image: Image) -> None:
-    """By SIGTERM, which takes a step more than Ctrl-C does."""
+    """SIGTERM is converted to the exception of Ctrl-C first."""
     with start_up("stopped") as process:
         process.send_signal(signal.SIGTERM)
         assert process.stderr

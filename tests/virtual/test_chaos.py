@@ -42,7 +42,7 @@ Blow = Callable[[persistent.PersistentTestbed], AbstractContextManager[None]]
 
 @pytest.fixture(scope="module")
 def nodes(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[persistent.PersistentTestbed]:
-    """Two provisioned hosts."""
+    """Boot and provision two hosts."""
     call("testbed", "up", "--hosts", "2", "--name", NAME)
     call("provision", INVENTORY)
     testbed = persistent.find(NAME)
@@ -54,7 +54,7 @@ def nodes(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
-    """Two repetitions of one flow from h0 to h1, long enough to be struck on a busy computer."""
+    """Write an experiment with two repetitions of one flow, long enough for a fault on a busy computer."""
     file = tmp_path / "chaos.yaml"
     file.write_text(EXPERIMENT)
     return file
@@ -86,7 +86,7 @@ def agent_killed(nodes: persistent.PersistentTestbed) -> Iterator[None]:
 
 @contextmanager
 def every_process_killed(nodes: persistent.PersistentTestbed) -> Iterator[None]:
-    """Also the one that would clean up."""
+    """Kill also the process that would clean up."""
     with connect(nodes.logins["h0"]) as host:
         host.run("pkill -KILL -f '[r]ogue-agent.pyz'")
         yield
@@ -158,7 +158,7 @@ def clock_an_hour_ahead(host: Shell) -> Iterator[None]:
 def test_clock_jump_moves_no_measurement(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
-    """Agents measure with a clock that is never set."""
+    """Agents measure with a monotonic clock."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path), "--set", "repetitions=1")
     try:
         wait_for_traffic(nodes)
@@ -183,7 +183,7 @@ def lying_agent(host: Shell) -> Iterator[None]:
 def test_garbage_from_a_node_fails_its_cells_only(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
-    """Agents stay from cell to cell, so the one that is there is killed for the liar to be started."""
+    """Agents stay from cell to cell, so the present one is killed to start the one that sends garbage."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path), "--set", "repetitions=3")
     try:
         run.wait_for_cell(1)
@@ -207,7 +207,7 @@ def test_garbage_from_a_node_fails_its_cells_only(
 def test_machine_without_power_loses_no_finished_result(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
-    """The last one: afterwards the machine is gone."""
+    """This test is the last one, because the machine is gone afterwards."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))
     try:
         run.wait_for_cell(1)

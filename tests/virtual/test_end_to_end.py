@@ -133,7 +133,7 @@ def test_the_run_is_whole_and_its_report_names_every_transport(run: Path) -> Non
 
 
 def test_the_same_file_runs_on_machines(provisioned: persistent.PersistentTestbed, tmp_path: Path) -> None:
-    """Its network is a part of theirs. RoGUE's cell is left out: it differs in the control alone."""
+    """Its network is a part of the machines'. RoGUE's cell is left out, because only the control differs."""
     file, out = outside(tmp_path / "outside"), tmp_path / "results"
     words = ["--testbed", f"virtual:{provisioned.name}", "--only-cell", "Swift-r1", "--out", str(out)]
     run = Path(call("run", str(file), *words).splitlines()[-1])

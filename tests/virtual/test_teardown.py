@@ -11,7 +11,7 @@ pytestmark = pytest.mark.virtual
 
 
 def test_teardown_restores_nodes(provisioned: persistent.PersistentTestbed) -> None:
-    """To the last file and sysctl: provisioning/test_roles.py."""
+    """provisioning/test_roles.py compares every file and sysctl."""
     call("teardown", f"virtual:{provisioned.name}")
     for host in provisioned.network.hosts:
         with connect(provisioned.logins[host]) as shell:

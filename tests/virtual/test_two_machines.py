@@ -25,7 +25,7 @@ def tell(text: str) -> None:
 
 
 def test_agent_without_connection_leaves_nothing(machines: RunningMachines) -> None:
-    """It needs a moment to see it; `timeout` bounds the wait."""
+    """The agent notices the lost connection after a moment; `timeout` limits the wait."""
     login = machines.logins["h1"]
     with connect(login) as watcher:
         before = int(watcher.run(LEFT))

@@ -36,7 +36,7 @@ FILES = {"/opt/rogue/dool": "aa" * 32}
 
 
 class Player:
-    """Stands in for Ansible and for SSH."""
+    """Replaces Ansible and SSH."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, reached: Reached, *failures: TaskFailure) -> None:
         self.orders: list[Order] = []

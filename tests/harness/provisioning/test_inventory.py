@@ -205,7 +205,7 @@ def test_missing_or_invalid_file_is_an_error(tmp_path: Path) -> None:
 
 
 def with_tor(listed: dict[str, Any], **variables: object) -> dict[str, Any]:
-    """The same with a hardware switch in the place of the Linux machine."""
+    """Return a listing with a hardware switch instead of the Linux machine."""
     changed = deepcopy(listed)
     del changed["switch"]
     changed["hardware_switches"] = {"hosts": ["tor"]}
@@ -261,7 +261,7 @@ def test_linux_and_hardware_switch_exclude_each_other(listed: dict[str, Any]) ->
 
 
 def inventory_of_aliases(directory: Path, levels: int) -> Path:
-    """One of some hundred bytes that holds 8 to the power of `levels` values."""
+    """Write an inventory of some hundred bytes that holds 8**levels values."""
     names = [f"a{level}" for level in range(levels)]
     lines = ["    a0: &a0 [x, x, x, x, x, x, x, x]"]
     lines += [f"    {name}: &{name} [{', '.join([f'*{below}'] * 8)}]" for below, name in pairwise(names)]

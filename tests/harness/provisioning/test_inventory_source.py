@@ -193,7 +193,7 @@ def test_quoting_does_not_hide_unverified_host_keys(text: str) -> None:
 
 @pytest.mark.needs("sshd")
 def test_known_host_cannot_add_lines_to_known_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With UpdateHostKeys it does, whatever file that is; the configuration written for SSH says no."""
+    """With UpdateHostKeys it can, in any file; our configuration for SSH switches that off."""
     with laboratory(tmp_path, monkeypatch) as there:
         paramiko.RSAKey.generate(2048).write_private_key_file(str(tmp_path / "new"))
         with (tmp_path / "gate/sshd_config").open("a") as config:

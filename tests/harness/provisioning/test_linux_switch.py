@@ -103,7 +103,7 @@ def test_red_rate_is_capped() -> None:
 
 
 def discipline(kind: str, handle: str, **counted: object) -> dict[str, Any]:
-    """One element of what `tc -s -j qdisc show` prints."""
+    """Return one element of the output of `tc -s -j qdisc show`."""
     empty = {"dev": "eth1", "bytes": 0, "packets": 0, "drops": 0, "backlog": 0}
     return {**empty, "kind": kind, "handle": handle, **counted}
 

@@ -54,7 +54,7 @@ def test_full_port_without_marks_is_refused() -> None:
 
 
 def test_rate_shows_a_full_port_without_loss() -> None:
-    """A priority that pauses loses nothing: 20 000 packets of 1500 bytes in a second are 240 Mb/s."""
+    """A pausing priority has no loss: 20 000 packets of 1500 bytes in a second are 240 Mb/s."""
     paused = replace(HEARD, arrived=Arrived(0, 20_000, 0))
     assert said(paused, 250e6).startswith("refused: h0: marks by the switch: got 20000 packets, 0 of them")
     assert said(paused, 300e6).startswith("warning: h0: marks by the switch: got 20000 packets, 0 of them")
@@ -90,7 +90,7 @@ def test_kernel_counters() -> None:
 
 
 class FakeShell:
-    """A host on a switch that marks `marked` packets when two hosts send, or a host without an agent."""
+    """A host on a switch that marks packets when two hosts send, or a host without an agent."""
 
     def __init__(self, node: str, network: "FakeNetwork") -> None:
         self._node, self._network = node, network

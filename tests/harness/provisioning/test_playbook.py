@@ -261,7 +261,7 @@ def test_argument_validation_is_not_counted() -> None:
 
 
 class Player:
-    """Stands in for ansible-runner; keeps the order and what its files held at that moment."""
+    """Replaces ansible-runner; records the order and the content of its files."""
 
     def __init__(self, played: PlaybookResult) -> None:
         self.played = played

@@ -45,7 +45,7 @@ from rogue.remote.login import Login
     ],
 )
 def test_payload_by_mtu(ip_mtu_bytes: int, expected_bytes: int) -> None:
-    """1500 - 96 = 1404: 1024; 2144 - 96 = 2048."""
+    """1500 - 96 = 1404, into which 1024 fit; 2144 - 96 = 2048."""
     assert payload_bytes(ip_mtu_bytes) == expected_bytes
 
 
@@ -149,12 +149,12 @@ def test_slow_transfer_is_refused(inventory: Inventory) -> None:
     ],
 )  # fmt: skip
 def test_least_share_by_payload(payload: int, version: int, share: float) -> None:
-    """Worked: of 594 bytes on the wire 512 are payload, 0.862; 0.97 of that is 0.8361. IPv6 has 614."""
+    """Of 594 bytes on the wire 512 are payload: 0.97 * 512 / 594 = 0.8361. IPv6 has 614 bytes."""
     assert least_share(payload, version) == pytest.approx(share, abs=0.0001)
 
 
 def test_fast_links_use_four_queue_pairs(tmp_path: Path) -> None:
-    """At MTU 1500 packets carry 1024 bytes: four queue pairs send at once, and both ends know it."""
+    """At MTU 1500 packets carry 1024 bytes; both ends get the option for four queue pairs."""
     small = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}"), ("4300", "1500")))
     findings, commands = measured(small, TABLE.format(gbps="89.9"), 100 * 10**9)
     assert findings == []

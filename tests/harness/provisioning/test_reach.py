@@ -74,7 +74,7 @@ def login(tmp_path: Path) -> Iterator[Login]:
 
 @pytest.fixture
 def sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Install a stand-in that allows `true`; return the file in which it logs its arguments."""
+    """Install a `sudo` that allows `true`; return the file in which it logs its arguments."""
     program, log = tmp_path / "bin" / "sudo", tmp_path / "log"
     program.parent.mkdir()
     program.write_text(SUDO.format(log=log))
@@ -201,7 +201,7 @@ def test_doctor_reaches_a_node_behind_a_jump_host(there: Laboratory, tmp_path: P
 @pytest.mark.needs("ip")
 @pytest.mark.skipif(os.geteuid() != 0, reason="provisioning needs root, or sudo without a password")
 def test_provisioning_reaches_a_node_behind_a_jump_host(there: Laboratory, tmp_path: Path) -> None:
-    """The node is this computer, so it is played in check mode; nothing is changed."""
+    """The node is this computer, so the playbook runs in check mode."""
     inventory = inventory_of(there, tmp_path)
     mtu = Path("/sys/class/net/lo/mtu").read_text()
     played = provision(inventory, {}, tmp_path / "log", Console(file=io.StringIO()), is_check=True)

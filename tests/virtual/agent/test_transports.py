@@ -79,7 +79,7 @@ def test_silent_peer_fails_the_queue_pair(nodes: tuple[Node, Node]) -> None:
 
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
 def test_completions_can_be_polled(nodes: tuple[Node, Node], transport: str) -> None:
-    """Both ends spin, each on its own processor; soft-RoCE has no timestamps, so the host's clock serves."""
+    """Both ends poll, each on its own processor; soft-RoCE has no timestamps, so the host's clock is used."""
     parameters = {} if transport.endswith("uc") else dict(PATIENT)
     flow = Flow(
         *nodes,

@@ -30,7 +30,7 @@ IMAGE = Image(Path("/cache/0123"))
 
 
 class Probe:
-    """Stands in for the probe boot: returns `verdict` and counts."""
+    """Replaces the probe boot: returns `verdict` and counts."""
 
     def __init__(self, verdict: str) -> None:
         self.verdict = verdict
@@ -178,7 +178,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def start(tmp_path: Path, script: str) -> MachineProcess:
-    """A machine that is a shell script, in its directory."""
+    """Start a shell script as a machine."""
     return MachineProcess("h1", ["sh", "-c", script], tmp_path)
 
 

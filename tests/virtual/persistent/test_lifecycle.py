@@ -117,7 +117,7 @@ def test_failing_machine_ends_the_others(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_down_after_a_killed_up(image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A killed `up` cannot clean: machines run, but there is no record."""
+    """A killed `up` cannot clean up: machines run, but there is no record."""
     monkeypatch.setattr(lifecycle, "_clean", silent)
     monkeypatch.setattr(lifecycle, "write_record", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

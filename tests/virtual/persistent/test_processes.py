@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Iterator[Path]:
-    """A testbed's directory, with a comma in its name; nothing of it survives the test."""
+    """Yield a testbed's directory with a comma in its name; end its machines after the test."""
     path = tmp_path / "one,two"
     path.mkdir()
     yield path
@@ -62,7 +62,7 @@ def test_all_processes_of_a_machine_are_ended(directory: Path) -> None:
 
 
 def test_stderr_is_kept(directory: Path) -> None:
-    """Standard error is the machine's own file; a fifo tells when it has been written."""
+    """Standard error goes to a file of the machine; a fifo shows when it has been written."""
     os.mkfifo(directory / "written")
     processes.start(directory, "h0", ["sh", "-c", "echo 'no such option' >&2; echo yes >written"])
     assert (directory / "written").read_text() == "yes\n"
@@ -78,7 +78,7 @@ def test_memory_is_that_of_a_living_process(directory: Path) -> None:
 
 
 def test_process_with_a_reused_pid_is_not_killed(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The machine ended after it was found, and the kernel gave its pid to another process."""
+    """The machine ended after it was found, and its pid was reused."""
     with subprocess.Popen(MACHINE) as other:
         monkeypatch.setattr(processes, "_machines", lambda _: iter([("h0", other.pid)]))
         processes.end(directory)

@@ -31,7 +31,7 @@ MARKING = replace(PLAIN, red_min_bytes=15_000, red_max_bytes=30_000)
 def inventory(
     image: Image, accelerator: Accelerator, state_home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Inventory]:
-    """Three hosts with the agent, below a switch."""
+    """Provision three hosts on a switch."""
     requested = network(HOSTS, ("s0",), tuple((host, "s0") for host in HOSTS))
     testbed = persistent.up("marks", requested, image, accelerator, lambda text: None)
     try:

@@ -55,15 +55,15 @@ class Nodes:
     def provision(
         self, ports: dict[str, PortSettings] | None = None, *, is_check: bool = False
     ) -> dict[str, list[str]]:
-        """Per node what was changed, or would be."""
+        """Return what was or would be changed, by node."""
         return provision(self.inventory, ports or {}, self.log, CONSOLE, is_check=is_check).changes
 
     def teardown(self) -> dict[str, list[str]]:
-        """Per node what was put back."""
+        """Return what was restored, by node."""
         return teardown(self.inventory, self.log, CONSOLE).changes
 
     def findings(self) -> list[str]:
-        """Sentences of the doctor's."""
+        """Return the findings of the doctor."""
         return [str(finding) for finding in examine(self.inventory, self.log, CONSOLE)]
 
     def run(self, node: str, command: str) -> str:
@@ -73,7 +73,7 @@ class Nodes:
             return shell.run(command)
 
     def state(self) -> dict[str, list[str]]:
-        """Per node everything that a role may touch."""
+        """Return everything that a role may change, by node."""
         return {login.node: self.run(login.node, STATE).splitlines() for login in self.inventory.logins}
 
 
@@ -88,7 +88,7 @@ def same_agent(monkeypatch: pytest.MonkeyPatch) -> None:
 def nodes(
     same_agent: None, image: Image, accelerator: Accelerator, state_home: Path, tmp_path: Path
 ) -> Iterator[Nodes]:
-    """Two hosts and a switch, fresh from booting."""
+    """Boot two hosts and a switch."""
     requested = network(("h0", "h1"), ("s0",), (("h0", "s0"), ("h1", "s0")))
     testbed = persistent.up("roles", requested, image, accelerator, lambda text: None)
     try:
@@ -161,7 +161,7 @@ def test_doctor_names_faults_and_provisioning_heals_them(nodes: Nodes) -> None:
 
 
 def test_settings_lost_by_a_reboot_are_named_and_provisioned_once(nodes: Nodes) -> None:
-    """These machines keep nothing over a reboot, so the kernel is made to forget."""
+    """These machines lose everything at a reboot, so the test removes the settings instead."""
     before = nodes.state()
     done = nodes.provision()
     nodes.run("h0", "rdma link delete rxe0; modprobe -r rdma_rxe; tc qdisc del dev eth1 root")

@@ -33,7 +33,7 @@ def sample(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 def golden(sample: StandIn) -> list[str]:
-    """The commands of a switch without settings, over its owner's settings, and of undo."""
+    """Return the commands for a switch without settings, for one with settings of its owner, and of undo."""
     text = (PLANS / f"{sample.wanted.switch_platform}.txt").read_text()
     return re.split(r"^# .*\n", text, flags=re.MULTILINE)[1:]
 
@@ -193,7 +193,7 @@ def test_interface_is_one_word(interface: str) -> None:
 
 @pytest.mark.parametrize("name", ["theirs; reboot", "`id`", '"a b"', "theirs|sh", "$(id)", "~", "*"])
 def test_text_from_a_switch_is_checked_before_it_becomes_a_command(name: str) -> None:
-    """A profile that undo would have to bind again is refused before anything is changed."""
+    """A profile that undo could not bind again is refused before any change."""
     cumulus = load_platform("cumulus")
     variables = wanted("cumulus", ("swp1",))
     found = {(): (f"nv set interface swp1 qos pfc profile {name}",)}

@@ -134,7 +134,7 @@ STEP = {"3": {"dscp": [26], "marks": {"from_bytes": 9000, "to_bytes": 9000}}}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The three files of the page."""
+    """Write the three files of the documentation."""
     made = tmp_path / "plain"
     made.mkdir()
     for name, language in FILES.items():

@@ -45,7 +45,7 @@ def patches(directory: Path, switch: FakeSonic, requested: HardwareSwitchVariabl
 
 
 def refusal(directory: Path, switch: FakeSonic, requested: HardwareSwitchVariables) -> str:
-    """The error of an `apply` that changes nothing and remembers nothing."""
+    """Return the error of an `apply` that changes and stores nothing."""
     before = copy.deepcopy(switch.tables)
     with (
         served_switch(directory / "tor", switch) as served,
@@ -196,7 +196,7 @@ OTHERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_an_older_release_says_what_to_load(tmp_path: Path, switch: FakeSonic, case: str) -> None:
-    """Once that is loaded, which goes past the updater, all of it can be set and undone."""
+    """After `config load`, which bypasses the updater, everything can be set and undone."""
     switch.build = "202311.1-x"
     switch.tables["WRED_PROFILE"]["AZURE_LOSSLESS"] = AZURE_LOSSLESS
     switch.tables |= OTHERS[case]
