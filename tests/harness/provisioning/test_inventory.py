@@ -236,8 +236,6 @@ def test_declared_switch_has_no_login(listed: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("variables", "sentence"),
     [
-        ({"switch_platform": "ios"}, "tor.switch_platform: got 'ios', expected"),
-        ({"switch_ports": []}, "tor.switch_ports: got nothing, expected the ports"),
         ({"switch_priorities": {"8": {}}}, "got '8', expected a number of at most 7"),
         ({"ansible_host_key_checking": False}, "tor: got host keys that are not verified"),
         (

@@ -55,12 +55,6 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
         ({"switch_platform": "declared"}, None),
         ({"switch_platform": "eos", "switch_ports": PORTS}, None),
         (
-            {"switch_platform": "fboss"},
-            "rack.yaml: tor.switch_platform: got 'fboss', expected one of declared, comware, cumulus, eos, "
-            "onyx, sonic, or the folder of a platform such as ./mine; docs/how-to/hardware-switches.md "
-            "describes such a folder.",
-        ),
-        (
             {"switch_platform": "eos"},
             "rack.yaml: tor.switch_ports: got nothing, expected the ports that experiments use; "
             "docs/how-to/hardware-switches.md says what each platform takes.",
@@ -73,15 +67,6 @@ PORTS = [{"bridge": "s0", "interface": "Ethernet1", "peer": "h0"}]
             },
             "rack.yaml: tor.switch_priorities, priority 3: got headroom_bytes, expected none, as EOS sizes "
             "it by itself; docs/how-to/hardware-switches.md says what each platform takes.",
-        ),
-        (
-            {
-                "switch_platform": "eos",
-                "switch_ports": PORTS,
-                "switch_priorities": {"3": {"pauses": True, "pause_alpha": 0.5}},
-            },
-            "rack.yaml: tor.switch_priorities, priority 3: got pause_alpha 0.5, expected none, because EOS "
-            "has no such setting; docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             {
