@@ -155,7 +155,7 @@ def _nodes(inventory: Inventory, found: Examination) -> list[str]:
         devices = [
             f"{_device(port)} port {port['port']} GID {port['gid_index']}"
             for port in facts["rdma_ports"]
-            if port["is_asked_for"]
+            if port["is_own"]
         ]
         times_ms = [time for time in facts["round_trips_ms"].values() if time is not None]
         clock_text = "-"

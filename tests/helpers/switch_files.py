@@ -26,7 +26,7 @@ NAMES = ("step", "red", "codel", "drill", "hashed", "cut", "flowlet", "pi2")
 
 @contextmanager
 def loaded(*names: str) -> Iterator[None]:
-    """Have these parts of switches, by the names of their files."""
+    """Load switch controls, by the names of their files."""
     load_plugins([read_plugin(str(SWITCHES / f"{name}.h"), "") for name in names])
     yield
     unload_plugins()
@@ -40,9 +40,12 @@ def fan_in(
     size_bytes: int = 300 * 1024,
     **features: Any,
 ) -> Simulation:
-    """Four hosts that send to one, over a switch."""
-    switch = {"controls": controls, "buffer_bytes": 300_000, "alpha": 8.0, **features}
-    simulation = network([(f"h{host}", "s0") for host in range(5)], simulation_type, switch=switch)
+    """Build four hosts that send to one over a switch."""
+    simulation = simulation_type(seed=1)
+    simulation.add_switch("s0", controls=controls, **({"buffer_bytes": 300_000, "alpha": 8.0} | features))
+    for host in range(5):
+        simulation.add_host(f"h{host}", IDEAL)
+        simulation.add_link(f"h{host}", "s0", rate_bps=10 * GBPS, delay_ps=1_000_000)
     simulation.sample_queues(5_000)
     transport = {"reliability": reliability, "control": control}
     for host in range(1, 5):
@@ -59,14 +62,16 @@ def two_tier(
     every_ns: int = 0,
     **connection: Any,
 ) -> Simulation:
-    """Two leaves of four hosts, four spines; each host of one leaf sends messages to one of the other."""
-    downlinks = [(f"h{host}", f"leaf{host // 4}") for host in range(8)]
-    simulation = network(
-        [*downlinks, *((f"leaf{leaf}", f"spine{spine}") for leaf in range(2) for spine in range(4))],
-        kind,
-        switch={"buffer_bytes": 2_000_000, "alpha": 8.0, "marking": marking, "controls": controls},
-        settings={"seed": 3},
-    )
+    """Build two leaves and four spines; each host of one leaf sends messages to one of the other."""
+    simulation = kind(seed=3)
+    for switch in ("leaf0", "leaf1", "spine0", "spine1", "spine2", "spine3"):
+        simulation.add_switch(switch, buffer_bytes=2_000_000, alpha=8.0, marking=marking, controls=controls)
+    for host in range(8):
+        simulation.add_host(f"h{host}", IDEAL)
+        simulation.add_link(f"h{host}", f"leaf{host // 4}", rate_bps=10 * GBPS, delay_ps=1_000_000)
+    for leaf in range(2):
+        for spine in range(4):
+            simulation.add_link(f"leaf{leaf}", f"spine{spine}", rate_bps=10 * GBPS, delay_ps=1_000_000)
     simulation.sample_queues(5_000)
     size_bytes = 400 * 1024 // messages
     for host in range(4):
@@ -81,7 +86,7 @@ def _post(queue_pair: QueuePair, wr_id: int, size_bytes: int, _now_ns: int) -> N
 
 
 def outcome(simulation: Simulation, until_ns: int) -> dict[str, object]:
-    """All that a run says."""
+    """Return digest, counters and queues of a run."""
     simulation.run_until(until_ns)
     simulation.check_invariants()
     table = {name: values.tolist() for name, values in simulation.queue_table().items()}
@@ -91,7 +96,7 @@ def outcome(simulation: Simulation, until_ns: int) -> dict[str, object]:
 def with_controls(
     build: Callable[[type[Simulation]], Simulation], *controls: SwitchControl
 ) -> Callable[[type[Simulation]], Simulation]:
-    """The same network, with these parts in every switch, and connections that can have them."""
+    """Return a builder of the same network with these controls in every switch."""
 
     def build_with(kind: type[Simulation]) -> Simulation:
         class Controlled(kind):  # type: ignore[misc, valid-type]
