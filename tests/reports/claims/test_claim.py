@@ -273,7 +273,7 @@ def test_only_what_is_held_against_a_number(
         assert (each.measured.mean, each.is_ratio) == (0.91, False)
 
 
-def test_ratios_are_other_differences(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_published_ratios_are_marked(results: Results, measured: dict[str, MeanInterval | None]) -> None:
     measured["rogue"], measured["roce"] = narrow(0.9), narrow(0.45)
     (found,) = published_numbers([judge(results, relative_to={"transport": "roce"}, published=2.0)])
     assert found.is_ratio

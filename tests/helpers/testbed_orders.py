@@ -27,7 +27,7 @@ from rogue.simulator import Simulation
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 NOW_NS = 10**9
 YARDSTICKS = ("ideal_fct_ns", "slowdown")
-"""Columns that are worked out from what was asked, whatever was done."""
+"""Columns that are computed from the request, not from the result."""
 FILES = {
     "transfers": TRANSFERS,
     "throughput": b"""\
@@ -48,11 +48,11 @@ def refusal(bed: Testbed, cell: Cell) -> str | None:
     return f"{mistake.key}: expected {mistake.expected}" if mistake else bed.unsupported(cell)
 
 
-def told_by_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    """Calls of the engine, the agents' settings and the tables."""
+def orders_of_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """Return the calls of the engine, the agents' settings and the tables."""
     calls: list[str] = []
 
-    class Overheard(Simulation):
+    class RecordedSimulation(Simulation):
         def __getattribute__(self, name: str) -> Any:
             found = super().__getattribute__(name)
             if name.startswith("_") or not callable(found):
@@ -66,14 +66,14 @@ def told_by_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str,
 
     def build(**named: object) -> Simulation:
         calls.append(_plain(f"Simulation{named}"))
-        return Overheard(**named)  # type: ignore[arg-type]
+        return RecordedSimulation(**named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(network, "Simulation", build)
     result = SimulatorTestbed().run(cell, lambda _fraction: None)
     return (*calls, result.raw["settings.json"].decode(), *_measured(result))
 
 
-def told_by_kernel(cell: Cell) -> tuple[str, ...]:
+def orders_of_kernel(cell: Cell) -> tuple[str, ...]:
     """Return the orders of the conductor inside, and the tables made of its files."""
     tables = [measure for measure in ("throughput", "latency", "rtt") if cell.experiment.measures(measure)]
     flows = plan_roles(cell)
@@ -82,10 +82,10 @@ def told_by_kernel(cell: Cell) -> tuple[str, ...]:
 
 def nodes_of(
     cell: Cell, monkeypatch: pytest.MonkeyPatch, kind: str = "virtual"
-) -> tuple[SshTestbed, "Overheard"]:
-    """Nodes and a switch with the topology of a cell, and what they hear; kind: the inventory's."""
-    heard = Overheard(cell)
-    monkeypatch.setattr(agents_module, "open_node", heard.opened)
+) -> tuple[SshTestbed, "Recorder"]:
+    """Return nodes and a switch with the topology of a cell, and the recorder of their orders."""
+    recorder = Recorder(cell)
+    monkeypatch.setattr(agents_module, "open_node", recorder.opened)
     monkeypatch.setattr(agents_module, "_kept", {})
     hosts = len(cell.topology.host_names())
     ports = {
@@ -98,14 +98,14 @@ def nodes_of(
     }
     inventory = replace(fake_inventory(hosts, ports), kind=kind)
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: inventory)
-    monkeypatch.setattr(cell_environment, "SwitchConnection", heard.switch)
+    monkeypatch.setattr(cell_environment, "SwitchConnection", recorder.switch)
     still = SimpleNamespace(monotonic_ns=lambda: NOW_NS, sleep=lambda _seconds: None)
     for module in (conduct, cell_environment, nodes):
         monkeypatch.setattr(module, "time", still)
-    return SshTestbed("virtual", Path("inventory.yaml")), heard
+    return SshTestbed("virtual", Path("inventory.yaml")), recorder
 
 
-class Overheard:
+class Recorder:
     """Nodes that reply from memory, and a switch."""
 
     def __init__(self, cell: Cell) -> None:
@@ -116,48 +116,48 @@ class Overheard:
 
     @contextmanager
     def opened(self, host: Host) -> Iterator[Node]:
-        """In place of a connection over SSH."""
+        """Replace a connection over SSH."""
         opened = fake_node(host.name, self.agents[host.name])
         yield opened
         opened.close()
 
     def switch(self, inventory: object) -> FakeSwitch:
-        """A switch that records its orders."""
-        heard = self.switched
+        """Return a switch that records its orders."""
+        orders = self.switched
 
         class Switch(FakeSwitch):
             def apply(self, ports: Mapping[str, PortSettings]) -> None:
-                heard.append(str(sorted(ports.items(), key=lambda item: item[0])))
+                orders.append(str(sorted(ports.items(), key=lambda item: item[0])))
                 super().apply(ports)
 
             def cut(self, port: str, *, after_s: float, duration_s: float) -> None:
-                heard.append(f"cut {port} {after_s} {duration_s}")
+                orders.append(f"cut {port} {after_s} {duration_s}")
 
         return Switch(inventory)
 
 
 @dataclass(frozen=True)
-class Told:
-    """Orders and what came of them, and measures that were asked for in vain."""
+class Orders:
+    """Orders with their results, and the requested measures that are missing."""
 
     orders: tuple[str, ...]
     not_measured: Mapping[str, str]
 
 
-def told_by_nodes(bed: SshTestbed, heard: Overheard, cell: Cell) -> Told:
+def orders_of_nodes(bed: SshTestbed, recorder: Recorder, cell: Cell) -> Orders:
     """Return all orders to agents and the switch, and the tables."""
     result = bed.run(cell, lambda _fraction: None)
     messages = [
         f"{host}: {message}"
-        for host, agent in heard.agents.items()
+        for host, agent in recorder.agents.items()
         for message in agent.asked
         if not isinstance(message, Clock)
     ]
-    return Told((*messages, *heard.switched, *_measured(result)), result.not_measured)
+    return Orders((*messages, *recorder.switched, *_measured(result)), result.not_measured)
 
 
 def _measured(result: CellResult) -> list[str]:
-    """Tables, and what was asked for and is not there."""
+    """Return the tables and the missing measures."""
     tables = {
         name: {column: list(values) for column, values in table.items() if column not in YARDSTICKS}
         for name, table in result.tables.items()
