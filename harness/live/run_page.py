@@ -105,7 +105,7 @@ class LiveWatcher(Watcher):
         self._watcher.on_finished(record)
 
 
-REFRESH_SECONDS: Final = 5
+REFRESH_SECONDS: Final = 2
 REFRESH_SECONDS_MAX: Final = 30
 CHARACTERS_PER_SECOND: Final = 200_000
 """A large page is fetched less often, so that showing it takes little processor time."""

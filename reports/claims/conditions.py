@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -172,39 +171,27 @@ FREE: Final = frozenset(
 _DIFFERENCES_NAMED_MAX: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class NotOwn:
-    """A difference of a run from a claim's own conditions, as parts of sentences."""
-
-    sentence: str
-    """With the condition of the claim."""
-    of_run: str
-    """Without the claim: the same for all claims."""
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
-def not_own_because(claim: Claim, manifest: Manifest) -> NotOwn | None:
-    """Return why a run lacks the claim's own conditions; None if it has them."""
+def other_experiment(claim: Claim, manifest: Manifest) -> str | None:
+    """Return why a run is not an experiment of the claim; None if it is one."""
     if not claim.experiments:
-        text = "no shipped experiment was written for the claim"
-        return NotOwn(text, text)
+        return "no shipped experiment was written for the claim"
     name = experiment_name(manifest.source.file)
-    if name not in claim.experiments:
-        own = f"the claim’s own experiment is {joined(list(claim.experiments))}"
-        of_run = "it is not the experiment of these claims"
-        return NotOwn(f"this run is {name or manifest.name}, {own}", of_run)
+    if name in claim.experiments:
+        return None
+    own = joined(list(claim.experiments))
+    return f"this run is {name or manifest.name}, the claim’s own experiment is {own}"
+
+
+def other_conditions(manifest: Manifest) -> str | None:
+    """Return how a run of a shipped experiment differs from it; None if it does not."""
     scale = manifest.experiment.get("scale", PAPER_SCALE)
     if scale != PAPER_SCALE:
-        of_run = f"this run has the scale {scale}"
-        return NotOwn(f"{of_run}, the claim needs the scale {PAPER_SCALE} of {name}", of_run)
+        return f"this run has the scale {scale} instead of {PAPER_SCALE}"
+    name = experiment_name(manifest.source.file) or ""
     changed = changed_keys(name, manifest)
-    if changed:
-        more = "" if len(changed) <= _DIFFERENCES_NAMED_MAX else " and more"
-        text = f"this run differs from {name} in {joined(changed[:_DIFFERENCES_NAMED_MAX])}{more}"
-        return NotOwn(text, text)
-    return None
+    more = "" if len(changed) <= _DIFFERENCES_NAMED_MAX else " and more"
+    named = joined(changed[:_DIFFERENCES_NAMED_MAX])
+    return f"this run differs from {name} in {named}{more}" if changed else None
 
 
 def experiment_name(file: str | None) -> str | None:

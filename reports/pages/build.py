@@ -26,20 +26,21 @@ from rogue.reports.results import Counted, Results, in_silence
 from rogue.workloads.manifest import Manifest
 
 
-def build(
+def build(  # noqa: PLR0913 - what a report is made of, and where it goes
     run_dirs: Path | Sequence[Path],
     output: Path | None = None,
     going: Mapping[Path, Manifest] | None = None,
-    counted: Counted | None = None,
-    told: Callable[[str], object] | None = None,
+    counted: Counted = in_silence,
+    on_sentence: Callable[[str], object] | None = None,
+    figures: Callable[[str, Results], list[FigureSection]] = figure_sections,
 ) -> Path:
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
 
     The report of one run is in its directory, that of several in a directory beside the experiments, unless
     `output` names a file. `going` are runs that another process still writes, with their current manifests:
-    nothing is written into them. `counted` gets the progress, and `told` the result of a single run in a
-    sentence or two. An unreadable run becomes a sentence in the report, or a ReportError if it is the only
-    one.
+    nothing is written into them. `counted` gets the progress, `on_sentence` the result of a single run
+    in a sentence or two, and `figures` draws those of a run. An unreadable run becomes a sentence in the
+    report, or a ReportError if it is the only one.
     """
     directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
     if not directories:
@@ -49,7 +50,7 @@ def build(
         raise ReportError(" ".join(unreadable))
     is_combined = output is None and len(directories) > 1
     path = output or (combined_directory(runs) if is_combined else directories[0]) / REPORT
-    sections, measured = [], [Results(run, counted or in_silence) for run in runs]
+    sections, measured = [], [Results(run, counted) for run in runs]
     for number, results in enumerate(measured, start=1):
         run = results.run
         results.measure_all()
@@ -57,16 +58,17 @@ def build(
         if run.directory not in (going or {}):
             write_whole(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
         level = 2 if len(runs) == 1 else 3
-        sections.append(run_section(f"run{number}", level, results, outcomes, path.parent))
+        drawn = figures(f"run{number}", results)
+        sections.append(run_section(f"run{number}", level, results, outcomes, drawn, path.parent))
     page = render(sections, side_by_side(measured), unreadable)
     if is_combined:
         make_combined_directory(runs)
         write_whole(path.with_name(RUNS), runs_text(runs))
     write_whole(path, page)
-    if told is not None and len(measured) == 1:
+    if on_sentence is not None and len(measured) == 1:
         for sentence in (*in_brief(measured[0]), *sections[0].verdict_sentences, sections[0].not_run):
             if sentence:
-                told(sentence)
+                on_sentence(sentence)
     return path
 
 

@@ -57,7 +57,7 @@ class RunSection:
     tables: list[ReportTable]
     outcomes: list[Outcome]
     problems: list[str]
-    place: Path | None = None
+    place: Path
     """Directory of the report, for links to files beside it."""
 
     @property
@@ -102,8 +102,6 @@ class RunSection:
     def verdicts(self) -> str:
         """Count the verdicts: those of the headline first, then those with badges."""
         claims = len({outcome.claim.id for outcome in self.outcomes})
-        if not self.judged:
-            return f"This run judges none of {counted(claims, 'claim')}."
         about = len({outcome.claim.id for outcome in self.judged})
         points = (
             f", some at several factor points, {len(self.judged)} verdicts"
@@ -117,11 +115,15 @@ class RunSection:
         return f"This run judges {about} of {counted(claims, 'claim')}{points}: {what}.{rest}"
 
 
-def run_section(
-    key: str, level: int, results: Results, outcomes: list[Outcome], place: Path | None = None
+def run_section(  # noqa: PLR0913 - the parts of a section
+    key: str,
+    level: int,
+    results: Results,
+    outcomes: list[Outcome],
+    figures: list[FigureSection],
+    place: Path,
 ) -> RunSection:
-    """Measure, draw and tabulate one run; its headings start at `level`."""
-    figures = figure_sections(key, results)
+    """Measure and tabulate one run; its headings start at `level`."""
     tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
     problems = results.run.problems  # read last, when all tables of the page have been read
     banner = provenance.partial_because(results.run.manifest, problems)
