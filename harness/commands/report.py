@@ -157,7 +157,7 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
         from rogue.reports.pages.build import build
 
         with CountDisplay(sys.stderr) as counted:
-            path = build(runs, out, going, counted, result.append)
+            path = build(runs[0] if len(runs) == 1 else runs, out, going, counted, result.append)
     except (Exception, SystemExit) as error:
         _notify_of_failure(runs, still, error)
         path = None

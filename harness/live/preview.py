@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, Self
 
+from rogue.harness.provisioning.named_inventory import is_virtual
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.start_up import prepare
 from rogue.workloads.manifest import Manifest
@@ -52,7 +53,7 @@ class Preview:
 if __name__ == "__main__":
     prepare()
     testbed, *paths = sys.argv[1:]
-    if testbed == "virtual" or Path(testbed).suffix:  # machines, or an inventory of nodes
+    if is_virtual(testbed) or Path(testbed).suffix:  # machines, or an inventory of nodes
         os.nice(NICENESS)
     preview = Preview(*map(Path, paths))
     for line in sys.stdin:

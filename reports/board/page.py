@@ -25,15 +25,7 @@ from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, claim_content,
 from rogue.reports.reading.files import REPORT
 from rogue.reports.templates.environment import environment, style
 
-HEAD: Final = [
-    "claim",
-    "verdict",
-    "kind and badges",
-    "held against",
-    "measured",
-    "seeds",
-    "commit and day",
-]
+HEAD: Final = ["claim", "verdict", "kind and badges", "held against", "measured", "seeds", "commit and day"]
 
 
 def claim_lines(board: Sequence[BoardClaim]) -> list[list[str]]:

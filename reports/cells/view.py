@@ -48,9 +48,7 @@ class Window:
         return (t_ns > self.start_ns) & (t_ns <= self.end_ns)
 
 
-def once_per_cell(
-    derive: Callable[Concatenate["CellView", P], T],
-) -> Callable[Concatenate["CellView", P], T]:
+def once_per_cell(derive: Callable[Concatenate["CellView", P], T]) -> Callable[Concatenate["CellView", P], T]:
     """Cache a function of a cell per cell and arguments: many metrics share it."""
 
     @wraps(derive)
@@ -312,7 +310,6 @@ def _selected(rows: pd.DataFrame, mask: Mask) -> pd.DataFrame:
 
 
 def _summed(group: NDArray[np.int64], values: NDArray[Any], groups: int) -> NDArray[np.float64]:
-    """Return the sum of the values of each group, by its number."""
     return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
 
 

@@ -1,7 +1,7 @@
 """Check whether a run meets the conditions of a claim."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from rogue.reports.claims.claim import Claim, Condition, Reference
 from rogue.reports.metrics.statistics import MeanInterval, mean_interval
 from rogue.reports.quantities import Unit, duration_text, joined, quantity_text, size_text
+from rogue.reports.reading.files import differences
 from rogue.reports.results import Results, Setting, factor_name
 from rogue.reports.transport_styles import style_of
 from rogue.workloads.manifest import Manifest
@@ -214,7 +215,8 @@ def changed_keys(name: str, manifest: Manifest) -> list[str]:
     if shipped is None or not written:
         keys = (setting.partition("=")[0] for setting in manifest.source.set)
         return [key for key in keys if key.partition(".")[0].partition("[")[0] not in FREE]
-    return [key for key in _unequal(shipped, written) if key.partition(".")[0].partition("[")[0] not in FREE]
+    keys = (place for place, *_ in differences(shipped, written))
+    return [key for key in keys if key.partition(".")[0].partition("[")[0] not in FREE]
 
 
 @cache
@@ -225,18 +227,6 @@ def shipped_experiment(name: str) -> Mapping[str, object] | None:
         return None
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     return content if isinstance(content, dict) else None
-
-
-def _unequal(shipped: object, written: object, place: str = "") -> Iterator[str]:
-    """Return the places, as dotted keys, at which two files differ."""
-    if isinstance(shipped, Mapping) and isinstance(written, Mapping):
-        for key in dict.fromkeys((*shipped, *written)):
-            yield from _unequal(shipped.get(key), written.get(key), f"{place}.{key}".lstrip("."))
-    elif isinstance(shipped, list) and isinstance(written, list) and len(shipped) == len(written):
-        for index, pair in enumerate(zip(shipped, written, strict=True)):
-            yield from _unequal(*pair, f"{place}[{index}]")
-    elif shipped != written:
-        yield place
 
 
 def reference_setting(results: Results, setting: Setting, reference: Reference) -> Setting | None:

@@ -218,7 +218,6 @@ def _absent_because(metric: str, setting: Setting) -> str:
 
 
 def _rival(claim: Claim, results: Results, setting: Setting) -> MeanInterval | None:
-    """Return the mean of the setting that a direction names, if any."""
     if claim.direction is None or claim.direction.than is None or claim.metric is None:
         return None
     rival = reference_setting(results, setting, claim.direction.than)

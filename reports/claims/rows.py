@@ -126,7 +126,6 @@ def docs_href(claim: Claim, report: Path | None) -> str | None:
 
 
 def _commands(row: ClaimRow) -> tuple[str, ...]:
-    """Return the command of each own experiment, and that of a cell behind the verdict."""
     own = [f"rogue run {name}" for name in row.claim.experiments]
     setting = row.outcomes[0].setting
     entries = [each for each in setting.entries if each.status is CellStatus.OK] if setting else []

@@ -31,7 +31,6 @@ def caption_of(figure: ReportFigure, results: Results) -> Caption:
 
 
 def _conditions(results: Results) -> str:
-    """Name the experiment, the testbed and the changes of the command line."""
     manifest = results.run.manifest
     topology = manifest.experiment.get("topology")
     kind = topology.get("kind") if isinstance(topology, dict) else None
@@ -42,7 +41,6 @@ def _conditions(results: Results) -> str:
 
 
 def _runs(results: Results, figure: ReportFigure) -> str:
-    """Give the number of repetitions and their seeds."""
     views = [results.views_of(setting) for setting in figure.shown(results)]
     counts = sorted({len(each) for each in views})
     runs = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"

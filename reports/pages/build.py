@@ -96,24 +96,13 @@ def write_comparison(
         apart=other_differences(first, second),
         conclusions=conclusions(compared),
         table=_comparison_table(compared, first),
-        section=_Figures(figure_sections(KEY, joint)),
+        section={"key": KEY, "level": 2, "figures": figure_sections(KEY, joint)},
         transports=transports_of([joint]),
     )
     write_whole(output, page)
 
 
-class _Figures:
-    """The fields of a section that the template of figures uses."""
-
-    key = KEY
-    level = 2
-
-    def __init__(self, figures: list[FigureSection]) -> None:
-        self.figures = figures
-
-
 def _comparison_table(compared: list[Compared], first: Results) -> ReportTable:
-    """Return the differences and the headlines of the experiment; the CSV has all comparisons."""
     kept = shown(compared, first, everything=False)
     kept.sort(key=lambda each: not each.differs)
     head = tuple(Head(text or "verdict") for text in HEAD)

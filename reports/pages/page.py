@@ -10,12 +10,7 @@ from markupsafe import Markup
 from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
 from rogue.reports.claims.rows import claim_anchor, claim_links, table_anchor
 from rogue.reports.claims.verdict import counted_verdicts, counts_of, numbers_summary, verdict_summary
-from rogue.reports.claims.words import (
-    BADGE_MEANINGS,
-    badges_of,
-    is_headline,
-    judged_text,
-)
+from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, is_headline, judged_text
 from rogue.reports.drawing.panels import figure_axes, figure_look
 from rogue.reports.drawing.svg import css_variable, page_pictures
 from rogue.reports.export.figure_files import Download, downloads
@@ -116,12 +111,7 @@ class RunSection:
 
 
 def run_section(  # noqa: PLR0913 - the parts of a section
-    key: str,
-    level: int,
-    results: Results,
-    outcomes: list[Outcome],
-    figures: list[FigureSection],
-    place: Path,
+    key: str, level: int, results: Results, outcomes: list[Outcome], figures: list[FigureSection], place: Path
 ) -> RunSection:
     """Measure and tabulate one run; its headings start at `level`."""
     tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
@@ -145,7 +135,6 @@ def figure_sections(key: str, results: Results) -> list[FigureSection]:
 
 
 def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> FigureSection:
-    """Draw one figure, with its downloads."""
     description = figure.describe(results)
     with figure_look():
         drawn = figure.draw(results)

@@ -97,8 +97,7 @@ def test_goodput_adds_samples_to_intervals(tmp_path: Path) -> None:
 
 def test_samples_coarser_than_the_interval_say_nothing_about_it(tmp_path: Path) -> None:
     view = tiny_view(
-        tmp_path,
-        {"flows": [transfer("main/h0->h2")], "throughput": [delivery("main/h0->h2", SECOND, 1)]},
+        tmp_path, {"flows": [transfer("main/h0->h2")], "throughput": [delivery("main/h0->h2", SECOND, 1)]}
     )
     assert view.goodput(SECOND // 10) is None
 
@@ -217,10 +216,7 @@ def test_payload_of_each_flow_is_that_inside_the_window(tmp_path: Path) -> None:
     view = tiny_view(
         tmp_path,
         {
-            "flows": [
-                transfer("main/h0->h2", end_ns=2 * SECOND),
-                transfer("main/h1->h2", end_ns=4 * SECOND),
-            ],
+            "flows": [transfer("main/h0->h2", end_ns=2 * SECOND), transfer("main/h1->h2", end_ns=4 * SECOND)],
             "throughput": [
                 delivery(f"main/h{n}->h2", t * SECOND, 10 + n) for t in (1, 2, 3, 4) for n in (1, 0)
             ],

@@ -147,11 +147,7 @@ def test_digest_of_measures_depends_on_content_and_not_on_the_directory(tmp_path
         ({"kind": "derived", "kind_reason": "Why."}, {Badge.DERIVED: "Why."}, "derived"),
         ({"kind": "model", "kind_reason": "Why."}, {Badge.MODEL: "Why."}, "model"),
         ({"fitted_to": "Why."}, {Badge.FITTED: "Why."}, "published, fitted"),
-        (
-            {"order_of_magnitude": "Why."},
-            {Badge.ORDER_OF_MAGNITUDE: "Why."},
-            "published, order of magnitude",
-        ),
+        ({"order_of_magnitude": "Why."}, {Badge.ORDER_OF_MAGNITUDE: "Why."}, "published, order of magnitude"),
         ({"vacuous_alone": "Why."}, {Badge.VACUOUS_ALONE: "Why."}, "published, vacuous alone"),
     ],
 )
@@ -176,7 +172,7 @@ def test_fitted_claims() -> None:
     """Constants from the idle times and the parking lot's latency; what ADR 14 and ADR 17 say of choices."""
     fitted = wearing(Badge.FITTED)
     assert {"-".join(name.split("-")[:2]) for name in fitted if name.startswith("R-")} == {
-        *("R-9", "R-10", "R-11", "R-12", "R-20", "R-21"),
+        *("R-9", "R-10", "R-11", "R-12", "R-20", "R-21")
     }
     assert {name for name in fitted if not re.match(r"R-(9|10|11|12|20)", name)} == {
         *("R-21-roce-failures-retry-1", "I-1-slowdown", "I-1-fct", "I-1-tail"),

@@ -54,12 +54,7 @@ def test_missed_number_may_have_the_right_order(
 
 @pytest.mark.parametrize(
     ("value", "sign", "verdict"),
-    [
-        (0.3, "above", "agrees"),
-        (0.0, "above", "missed"),
-        (-1.0, "below", "agrees"),
-        (0.0, "below", "missed"),
-    ],
+    [(0.3, "above", "agrees"), (0.0, "above", "missed"), (-1.0, "below", "agrees"), (0.0, "below", "missed")],
 )
 def test_statement_without_a_number(
     results: Results, measured: dict[str, MeanInterval | None], value: float, sign: str, verdict: str

@@ -96,11 +96,7 @@ def test_run_of_another_experiment_judges_nothing(
 
 @pytest.mark.parametrize(("value", "alone"), [(0.9, "reproduced"), (0.5, "missed")])
 def test_reduced_scale_has_no_verdict(
-    reduced_scale: None,
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    value: float,
-    alone: str,
+    reduced_scale: None, results: Results, measured: dict[str, MeanInterval | None], value: float, alone: str
 ) -> None:
     measured["rogue"] = narrow(value)
     outcome = judge(results)
