@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from rogue.reports.claims.claim import Claim
-from rogue.reports.claims.verdict import Outcome, Verdict
-from rogue.reports.claims.words import interval_text, mean_text
+from rogue.reports.claims.verdict import VERDICT_MEANINGS, Outcome, Verdict
+from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, interval_text, judged_text, mean_text
 from rogue.reports.metrics import TABLES
 from rogue.reports.quantities import joined
 from rogue.reports.reading.files import repeating_command
@@ -104,6 +104,16 @@ def claim_anchor(claim: Claim) -> str:
 def table_anchor(title: str) -> str:
     """Return the anchor of a table on a page, without the key of its section."""
     return f"table-{'-'.join(title.lower().split())}"
+
+
+CLAIM_GLOBALS: Final[dict[str, object]] = {
+    "verdict_meanings": VERDICT_MEANINGS,
+    "badge_meanings": BADGE_MEANINGS,
+    "badges_of": badges_of,
+    "judged_text": judged_text,
+    "claim_anchor": claim_anchor,
+}
+"""What the templates of claims use."""
 
 
 def claim_links(row: ClaimRow, anchors: Collection[str], report: Path | None) -> ClaimLinks:

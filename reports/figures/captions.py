@@ -1,33 +1,19 @@
-"""Captions of figures as text and for LaTeX."""
+"""Captions of figures."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.latex import latex_text
 from rogue.reports.quantities import seeds_text
 from rogue.reports.results import Results
 
 COMMIT_CHARACTERS: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Caption:
-    """One caption: as plain text, and as a LaTeX command."""
-
-    plain: str
-
-    @property
-    def latex(self) -> str:
-        r"""Return `\caption{...}` for any LaTeX engine, without packages."""
-        return f"\\caption{{{latex_text(self.plain)}}}"
-
-
-def caption_of(figure: ReportFigure, results: Results) -> Caption:
+def caption_of(figure: ReportFigure, results: Results) -> str:
     """Return the caption of a figure: content, conditions, number of runs, seeds, commit and run."""
     shows = figure.caption + figure.omission(results)
     sentences = [f"{figure.title}.", shows, _conditions(results), _runs(results, figure), _origin(results)]
-    return Caption(" ".join(" ".join(sentences).split()))
+    return " ".join(" ".join(sentences).split())
 
 
 def _conditions(results: Results) -> str:

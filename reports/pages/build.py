@@ -5,10 +5,11 @@ from pathlib import Path
 
 from rogue.reports.claims import hold_against, read_claims
 from rogue.reports.claims.rows import table_anchor
-from rogue.reports.claims.verdict import claims_text
+from rogue.reports.claims.verdict import claims_text, verdict_summary
 from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, other_differences, shown
 from rogue.reports.errors import ReportError
 from rogue.reports.index.run_files import RUNS, combined_directory, make_combined_directory, runs_text
+from rogue.reports.pages.first_screen import not_run
 from rogue.reports.pages.page import (
     FigureSection,
     dressed,
@@ -66,7 +67,7 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
         write_whole(path.with_name(RUNS), runs_text(runs))
     write_whole(path, page)
     if on_sentence is not None and len(measured) == 1:
-        for sentence in (*in_brief(measured[0]), *sections[0].verdict_sentences, sections[0].not_run):
+        for sentence in (*in_brief(measured[0]), *verdict_summary(sections[0].judged), not_run(measured[0])):
             if sentence:
                 on_sentence(sentence)
     return path

@@ -7,10 +7,10 @@ from pathlib import Path
 from jinja2 import Template
 from markupsafe import Markup
 
-from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
-from rogue.reports.claims.rows import claim_anchor, claim_links, table_anchor
-from rogue.reports.claims.verdict import counted_verdicts, counts_of, numbers_summary, verdict_summary
-from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, is_headline, judged_text
+from rogue.reports.claims import Outcome, rows_of
+from rogue.reports.claims.rows import CLAIM_GLOBALS, claim_links, table_anchor
+from rogue.reports.claims.verdict import counted_verdicts, counts_of, numbers_summary
+from rogue.reports.claims.words import is_headline
 from rogue.reports.drawing.panels import figure_axes, figure_look
 from rogue.reports.drawing.svg import css_variable, page_pictures
 from rogue.reports.export.figure_files import Download, downloads
@@ -64,26 +64,6 @@ class RunSection:
     def judged(self) -> list[Outcome]:
         """Return the judged claims."""
         return [outcome for outcome in self.outcomes if outcome.verdict.is_judged]
-
-    @property
-    def verdict_sentences(self) -> list[str]:
-        """Summarize the verdicts on published claims in a sentence or two."""
-        return verdict_summary(self.judged)
-
-    @property
-    def not_run(self) -> str | None:
-        """Return the cells that were not run, with reasons, in a sentence."""
-        return first_screen.not_run(self.results)
-
-    @property
-    def by_the_numbers(self) -> str | None:
-        """Return the results of the numbers alone for claims without a verdict."""
-        return numbers_summary(self.judged)
-
-    @property
-    def claim_rows(self) -> list[ClaimRow]:
-        """Return a row per claim."""
-        return rows_of(self.judged)
 
     @property
     def unjudged(self) -> str:
@@ -174,11 +154,9 @@ def dressed(template: str) -> Template:
         provenance=provenance,
         counted=counted,
         duration_text=duration_text,
-        verdict_meanings=VERDICT_MEANINGS,
-        badge_meanings=BADGE_MEANINGS,
-        badges_of=badges_of,
-        judged_text=judged_text,
-        claim_anchor=claim_anchor,
+        **CLAIM_GLOBALS,
+        rows_of=rows_of,
+        numbers_summary=numbers_summary,
         claim_links=claim_links,
         table_anchor=table_anchor,
         css_variable=css_variable,

@@ -85,7 +85,7 @@ def test_before_the_first_figures_it_shows_cells_and_failures(live: RunPage) -> 
 def test_with_figures_it_is_the_report_so_far(live: RunPage, figures: type[NoFigures]) -> None:
     figures.latest = SoFar(1, REPORT)
     page = get(live.url)
-    assert page.index("This run is going") < page.index("<p>figures</p>")
+    assert page.index("This run is in progress") < page.index("<p>figures</p>")
     assert '<meta http-equiv="refresh"' in page
     assert 'href="report"' in page, "from the page's own address, which has the key"
     assert get(live.url + "report") == REPORT
@@ -245,7 +245,7 @@ def test_a_process_builds_it_and_a_failure_is_a_sentence(going: Run, tmp_path: P
     assert figures.latest is not None, figures.problem
     assert (figures.latest.cells, figures.problem) == (1, None)
     assert "1 of 2 cells are finished" in figures.latest.page
-    figures.stop()
+    figures._end()
     figures._run = tmp_path / "gone"
     figures._build("fake", tmp_path / "page.html", 1)
     assert figures.problem is not None
@@ -286,7 +286,7 @@ class TestLive:
         waiting = Waiting(tmp_path, "ok", "--live")
         assert waiting.process.stderr is not None
         url = waiting.process.stderr.readline().removeprefix("live: ").strip()
-        page_with("This run is going", url, waiting.process)
+        page_with("This run is in progress", url, waiting.process)
         os.killpg(waiting.process.pid, signal.SIGINT)
         done = waiting.finish()
         assert (done.code, "Traceback" in done.err) == (130, False)
@@ -308,7 +308,7 @@ class TestWatch:
         shown = browse(url + "report", tmp_path, *LOGGED)
         assert "1 of 2 cells are finished" in shown.stdout
         assert complaints(shown) == []
-        page_with("This run is going", url, watching)
+        page_with("This run is in progress", url, watching)
         waiting.end_cell()
         page_with("The run is over", url, watching)
         assert waiting.finish().code == 1
@@ -321,7 +321,7 @@ class TestWatch:
         waiting = Waiting(tmp_path)
         watching = start_rogue(tmp_path, "watch", str(waiting.run))
         assert watching.stdout is not None
-        page_with("This run is going", watching.stdout.readline().strip(), watching)
+        page_with("This run is in progress", watching.stdout.readline().strip(), watching)
         os.killpg(watching.pid, signal.SIGINT)
         _, err = watching.communicate(timeout=PATIENCE_SECONDS)
         assert (watching.returncode, "Traceback" in err) == (130, False)

@@ -84,7 +84,7 @@ def test_result_in_brief_has_claims_of_the_own_experiment_only(
     monkeypatch.setattr("rogue.reports.pages.build.read_claims", lambda: [claim])
     sample = Sample(repetitions=2, seconds=1.0, unsupported=("irn",), file=file)
     said: list[str] = []
-    text = build(write_sample_run(tmp_path, sample), told=said.append).read_text()
+    text = build(write_sample_run(tmp_path, sample), on_sentence=said.append).read_text()
     verdicts = ["Against what was published: 1 missed."] if is_own else []
     assert said[1:-1] == verdicts
     assert said[0].startswith("Against Native RoCE, ") and said[-1].startswith("Not run: ")
