@@ -102,12 +102,6 @@ def test_samples_coarser_than_the_interval_say_nothing_about_it(tmp_path: Path) 
     assert view.goodput(SECOND // 10) is None
 
 
-def test_probes_are_no_flows_and_names_are_ordered_as_people_count(tmp_path: Path) -> None:
-    flows = [transfer(f"main/h{n}->h11") for n in (10, 2, 1)]
-    view = tiny_view(tmp_path, {"flows": [*flows, transfer("probe/h12->h11", size_bytes=0)]})
-    assert view.flow_ids == ("main/h1->h11", "main/h2->h11", "main/h10->h11")
-
-
 def test_ideal_share_divides_by_the_flows_that_were_asked_for(tmp_path: Path) -> None:
     flows = [transfer("main/h0->h2"), transfer("main/h1->h2", status="error")]
     view = tiny_view(tmp_path, {"flows": flows}, ideal_goodput_bps=9e9)

@@ -14,7 +14,7 @@ from jinja2 import UndefinedError
 
 from rogue.reports.figures import FIGURES
 from rogue.reports.pages.build import build
-from rogue.reports.templates.environment import environment, style
+from rogue.reports.templates.environment import environment
 
 # The sample is one incast: nothing is swept, nothing fails and recovers, no transfer comes at its own time,
 # no host’s processor is watched, no transfers are drawn at random, no two factors vary, no flows are many,
@@ -264,8 +264,3 @@ def test_values_are_escaped_and_must_be_there() -> None:
     assert page.render(name="<b>") == "&lt;b&gt;"
     with pytest.raises(UndefinedError):
         page.render()
-
-
-def test_the_style_sheet_is_not_escaped() -> None:
-    assert "{{ style }}" not in environment().from_string("{{ style }}").render(style=style())
-    assert '"Segoe UI"' in environment().from_string("{{ style }}").render(style=style())
