@@ -1,17 +1,17 @@
 """Compare two runs, setting by setting and metric by metric."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import pandas as pd
-from pydantic import JsonValue
 
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.statistics import ALPHA, Difference, Verdict, difference, runs_needed
 from rogue.reports.quantities import NO_VALUE, common_scale, counted, quantity_text, readable
+from rogue.reports.reading.files import differences
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results, Setting
 from rogue.reports.results.headlines import headlines_of
@@ -163,23 +163,18 @@ def other_differences(first: Results, second: Results) -> list[str]:
     ):
         if values[0] != values[1]:
             lines.append(f"{what}: {values[0]} in A, {values[1]} in B")
-    places = list(_unequal(runs[0].experiment, runs[1].experiment))
+    places = [
+        f"{place}: {_written(one)} in A, {_written(other)} in B"
+        for place, one, other in differences(runs[0].experiment, runs[1].experiment)
+        if place not in _SHOWN_ELSEWHERE
+    ]
     lines += places[:_PLACES_SHOWN]
     if len(places) > _PLACES_SHOWN:
         lines.append(f"and {counted(len(places) - _PLACES_SHOWN, 'more parameter')} of the experiment")
     return lines
 
 
-def _unequal(first: JsonValue, second: JsonValue, place: str = "") -> Iterator[str]:
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        for key in dict.fromkeys((*first, *second)):
-            if place or key not in _SHOWN_ELSEWHERE:
-                yield from _unequal(first.get(key), second.get(key), f"{place}.{key}".lstrip("."))
-    elif first != second:
-        yield f"{place}: {_written(first)} in A, {_written(second)} in B"
-
-
-def _written(value: JsonValue) -> str:
+def _written(value: object) -> str:
     return "nothing" if value is None else str(value)
 
 

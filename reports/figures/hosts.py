@@ -137,7 +137,6 @@ class RecoveryTimeline(Plot):
 
 
 def _events(view: CellView) -> pd.DataFrame:
-    """Return the events by time, without turns at limiters."""
     events = view.table("events")
     assert events is not None, "only cells with events are drawn"
     events = events[~events["event"].isin(TURNS)]

@@ -53,7 +53,6 @@ def spread(results: Results) -> Spread | None:
 
 
 def _opening(settings: list[Setting]) -> str:
-    """List the values of the factors."""
     values: dict[str, dict[str, None]] = {}
     for setting in settings:
         for key, value in setting.factors:

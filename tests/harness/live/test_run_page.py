@@ -21,7 +21,7 @@ from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.execution.task import Task
 from rogue.harness.live import run_page as module
-from rogue.harness.live.preview import Figures, SoFar, preview
+from rogue.harness.live.preview import FIGURES, NUMBERS, Figures, Preview, SoFar
 from rogue.harness.live.run_page import LiveWatcher, RunPage, RunState
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.manifest import write_manifest
@@ -71,7 +71,7 @@ def get(url: str) -> str:
 
 def test_before_the_first_figures_it_shows_cells_and_failures(live: RunPage) -> None:
     page = get(live.url)
-    assert '<meta http-equiv="refresh" content="5">' in page
+    assert '<meta http-equiv="refresh" content="2">' in page
     assert "<h1>A &lt;small&gt; one</h1>" in page
     assert "<dt>finished</dt><dd>1</dd>" in page
     assert "<dt>running</dt><dd>1</dd>" in page
@@ -85,7 +85,7 @@ def test_before_the_first_figures_it_shows_cells_and_failures(live: RunPage) -> 
 def test_with_figures_it_is_the_report_so_far(live: RunPage, figures: type[NoFigures]) -> None:
     figures.latest = SoFar(1, REPORT)
     page = get(live.url)
-    assert page.index("This run is going") < page.index("<p>figures</p>")
+    assert page.index("This run is in progress") < page.index("<p>figures</p>")
     assert '<meta http-equiv="refresh"' in page
     assert 'href="report"' in page, "from the page's own address, which has the key"
     assert get(live.url + "report") == REPORT
@@ -100,12 +100,12 @@ def test_of_a_search_it_shows_how_far_that_has_come(live: RunPage) -> None:
 
 def test_a_large_page_is_fetched_less_often(live: RunPage, figures: type[NoFigures]) -> None:
     figures.latest = SoFar(1, REPORT + " " * 1_000_000)
-    assert live.refresh_seconds == 10
+    assert live.refresh_seconds == 7
     figures.latest = SoFar(1, REPORT + " " * 100_000_000)
     assert live.refresh_seconds == 30
 
 
-def test_figures_that_fail_are_a_sentence(live: RunPage, figures: type[NoFigures]) -> None:
+def test_failure_to_draw_is_a_sentence(live: RunPage, figures: type[NoFigures]) -> None:
     figures.problem = "ValueError: <no ink>"
     assert "could not be built (ValueError: &lt;no ink&gt;)" in get(live.url)
 
@@ -225,8 +225,16 @@ def going(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def test_it_has_what_is_finished_and_touches_nothing(going: Run, tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in going.directory.rglob("*")}
-    preview(going.directory, tmp_path / "page.html")
-    assert "1 of 2 cells are finished" in (tmp_path / "page.html").read_text()
+    preview, page = Preview(going.directory, tmp_path / "page.html"), tmp_path / "page.html"
+    preview.build(NUMBERS)
+    numbers = page.read_text()
+    assert "1 of 2 cells are finished" in numbers
+    assert ("<table>" in numbers, "not drawn, and why" in numbers) == (True, False)
+    preview.build(FIGURES)
+    drawn = page.read_text()
+    assert "not drawn, and why" in drawn, "the fake testbed measures nothing that a figure draws"
+    preview.build(NUMBERS)
+    assert page.read_text() == drawn, "the figures stay"
     assert {path: path.stat().st_mtime_ns for path in going.directory.rglob("*")} == before
 
 
@@ -237,6 +245,7 @@ def test_a_process_builds_it_and_a_failure_is_a_sentence(going: Run, tmp_path: P
     assert figures.latest is not None, figures.problem
     assert (figures.latest.cells, figures.problem) == (1, None)
     assert "1 of 2 cells are finished" in figures.latest.page
+    figures._end()
     figures._run = tmp_path / "gone"
     figures._build("fake", tmp_path / "page.html", 1)
     assert figures.problem is not None
@@ -253,6 +262,7 @@ def test_files_where_a_person_is_are_neither_imported_nor_obeyed(
     monkeypatch.chdir(folder)
     figures = Figures(going.directory, lambda: present_manifest(going.directory))
     figures._build("fake", tmp_path / "page.html", 1)
+    figures.stop()
     assert (figures.problem, figures.latest is None) == (None, False)
 
 
@@ -276,7 +286,7 @@ class TestLive:
         waiting = Waiting(tmp_path, "ok", "--live")
         assert waiting.process.stderr is not None
         url = waiting.process.stderr.readline().removeprefix("live: ").strip()
-        page_with("This run is going", url, waiting.process)
+        page_with("This run is in progress", url, waiting.process)
         os.killpg(waiting.process.pid, signal.SIGINT)
         done = waiting.finish()
         assert (done.code, "Traceback" in done.err) == (130, False)
@@ -298,7 +308,7 @@ class TestWatch:
         shown = browse(url + "report", tmp_path, *LOGGED)
         assert "1 of 2 cells are finished" in shown.stdout
         assert complaints(shown) == []
-        page_with("This run is going", url, watching)
+        page_with("This run is in progress", url, watching)
         waiting.end_cell()
         page_with("The run is over", url, watching)
         assert waiting.finish().code == 1
@@ -311,7 +321,7 @@ class TestWatch:
         waiting = Waiting(tmp_path)
         watching = start_rogue(tmp_path, "watch", str(waiting.run))
         assert watching.stdout is not None
-        page_with("This run is going", watching.stdout.readline().strip(), watching)
+        page_with("This run is in progress", watching.stdout.readline().strip(), watching)
         os.killpg(watching.pid, signal.SIGINT)
         _, err = watching.communicate(timeout=PATIENCE_SECONDS)
         assert (watching.returncode, "Traceback" in err) == (130, False)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest
-from helpers.small_runs import FIELDS, cell, judge, manifest, narrow
+from helpers.small_runs import cell, claim_of, judge, manifest, narrow
 
 from rogue.reports.claims import Claim, Verdict, evaluate, read_claims
 from rogue.reports.metrics.statistics import MeanInterval
@@ -54,12 +54,7 @@ def test_missed_number_may_have_the_right_order(
 
 @pytest.mark.parametrize(
     ("value", "sign", "verdict"),
-    [
-        (0.3, "above", "agrees"),
-        (0.0, "above", "missed"),
-        (-1.0, "below", "agrees"),
-        (0.0, "below", "missed"),
-    ],
+    [(0.3, "above", "agrees"), (0.0, "above", "missed"), (-1.0, "below", "agrees"), (0.0, "below", "missed")],
 )
 def test_statement_without_a_number(
     results: Results, measured: dict[str, MeanInterval | None], value: float, sign: str, verdict: str
@@ -251,8 +246,7 @@ def test_what_never_came_back_is_the_longest(
 
 def test_claim_is_judged_at_each_factor_point(sweep: Results) -> None:
     condition = {"parameter": "workload.senders", "at_least": 2}
-    claims = [Claim.model_validate({**FIELDS, "conditions": [condition]})]
-    outcomes = evaluate(claims, sweep)
+    outcomes = evaluate([claim_of(conditions=[condition])], sweep)
     assert [outcome.as_json()["factors"] for outcome in outcomes] == [
         {"workload.senders": "2"},
         {"workload.senders": "4"},
@@ -289,8 +283,7 @@ LOAD = {"parameter": "workload.load", "at_least": 0.05}
 
 
 def pairs_claim(**changes: object) -> Claim:
-    fields = {**FIELDS, "metric": "long_fct_p50_ns", "conditions": [LOAD], "published": 1.0, **changes}
-    return Claim.model_validate(fields)
+    return claim_of(**{"metric": "long_fct_p50_ns", "conditions": [LOAD], "published": 1.0} | changes)
 
 
 def test_ratio_to_another_transport_is_taken_repetition_by_repetition(pairs: Results) -> None:
@@ -338,16 +331,14 @@ def test_absent_table_is_explained_as_the_run_explains_it(tmp_path: Path) -> Non
     reason = "the simulator has no agent in this transport"
     entry = cell(not_measured={"rtt": reason})
     write_manifest(tmp_path, manifest([entry]))
-    claim = Claim.model_validate({**FIELDS, "metric": "rtt_p50_ns"})
-    (outcome,) = evaluate([claim], Results(Run(tmp_path)))
+    outcome = judge(Results(Run(tmp_path)), metric="rtt_p50_ns")
     assert outcome.verdict is Verdict.NOT_RUN
     assert outcome.sentence == f"Not run: no finished cell of RoGUE has this number: {reason}."
 
 
 def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) -> None:
     write_manifest(tmp_path, manifest([cell(facts={"nic_is_hardware": True})], testbed="rack.yaml"))
-    claim = Claim.model_validate({**FIELDS, "metric": None, "judged_by": "hardware", "published": None})
-    (outcome,) = evaluate([claim], Results(Run(tmp_path)))
+    outcome = judge(Results(Run(tmp_path)), metric=None, judged_by="hardware", published=None)
     assert outcome.sentence == "Not run: no metric of this version holds it."
 
 

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from helpers.small_runs import judge
+from helpers.small_runs import claim_of, judge
 
 from rogue.reports.claims import Claim, Evidence, Outcome, Verdict, read_claims, rows_of
 from rogue.reports.claims.rows import claim_links, docs_href
@@ -13,18 +13,10 @@ from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 from rogue.workloads.shipped import CHECKOUT
 
-CLAIM = Claim.model_validate(
-    {
-        "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
-        "kind": "published", "judged_by": "number",
-        "published": 0.9, "published_text": "0.9", "note": "n.",
-    }
-)  # fmt: skip
 
-
-def outcome(verdict: Verdict, mean: float, n: int = 5, claim: Claim = CLAIM) -> Outcome:
+def outcome(verdict: Verdict, mean: float, n: int = 5) -> Outcome:
     measured = MeanInterval(mean, mean - 0.1, mean + 0.1, n, (mean,) * n)
-    return Outcome(claim, verdict, "Numbers.", evidence=Evidence(measured))
+    return Outcome(claim_of(), verdict, "Numbers.", evidence=Evidence(measured))
 
 
 def test_up_to_three_runs_show_their_values() -> None:
@@ -50,17 +42,12 @@ def test_few_seeds_and_worse_verdicts_are_counted_apart() -> None:
     assert row.verdict == "2 agree, n = 1, 1 agrees, n = 2 and 1 missed"
 
 
-FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
-    "kind": "published", "judged_by": "number",
-    "published": 0.9, "published_text": "0.9", "note": "n.", "experiments": ["rogue-paper/incast"],
-    "docs": "papers/irn.md#figures-1-to-7",
-}  # fmt: skip
+DOCUMENTED = {"experiments": ["rogue-paper/incast"], "docs": "papers/irn.md#figures-1-to-7"}
 EVIDENCE = Evidence(MeanInterval(0.9, 0.9, 0.9, 3))
 
 
 def claim(**changes: object) -> Claim:
-    return Claim.model_validate({**FIELDS, **changes})
+    return claim_of(**DOCUMENTED | changes)
 
 
 def test_a_claim_leads_to_its_table_or_to_all_tables(results: Results) -> None:

@@ -7,13 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.figure_rows import data, run_of, words
-from helpers.sample_kinds import (
-    DUMBBELL,
-    GIGABYTE,
-    sent,
-    write_cells,
-    write_linked_run,
-)
+from helpers.sample_kinds import DUMBBELL, GIGABYTE, sent, write_cells, write_linked_run
 from helpers.small_runs import cell, transfer
 
 from rogue.reports.cells.bottleneck import uses
