@@ -18,7 +18,7 @@ from rogue.harness.plugins.loading import (
     plugin_versions,
     unload_plugins,
 )
-from rogue.harness.plugins.source import read_plugin
+from rogue.harness.plugins.source import PluginSource, read_plugin
 from rogue.reports.figures import FIGURES
 from rogue.reports.metrics import METRICS, PLUGGED
 from rogue.workloads.flow_sizes import FLOW_SIZES
@@ -162,25 +162,29 @@ class Seen(threading.Condition):
         return super().wait(timeout)
 
 
-def test_another_version_waits_until_nobody_uses_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or a cell that runs would find the other one under the same name."""
-    changed, seen = Seen(), []
+def test_cells_that_wait_for_another_version_start_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or cells of the old version that follow each other would hold the new one out for ever."""
+    changed, started = Seen(), list[tuple[str, list[str]]]()
     monkeypatch.setattr(module, "_changed", changed)
 
-    def use() -> None:
-        with plugin_versions([NEW]):
-            seen.append(texts())
+    def use(name: str, source: PluginSource) -> None:
+        with plugin_versions([source]):
+            started.append((name, texts()))
 
-    thread = threading.Thread(target=use, daemon=True)
+    threads = []
     with plugin_versions([OLD]):
-        thread.start()
-        assert changed.has_waiter.wait(10)
-        assert (seen, texts()) == ([], [OLD.text])
-    thread.join(10)
-    assert seen == [[NEW.text]]
+        for name, source in (("new", NEW), ("old", OLD), ("new again", NEW)):
+            changed.has_waiter.clear()
+            threads.append(threading.Thread(target=use, args=(name, source), daemon=True))
+            threads[-1].start()
+            assert changed.has_waiter.wait(10)
+        assert (started, texts()) == ([], [OLD.text])
+    for thread in threads:
+        thread.join(10)
+    assert started == [("new", [NEW.text]), ("old", [OLD.text]), ("new again", [NEW.text])]
 
 
-def test_who_waits_in_vain_is_told_for_what() -> None:
+def test_the_wait_for_another_version_is_limited() -> None:
     words = rf"my\.py: got my\.py \({OLD.sha256[:12]}\) in use by 2 cells of this worker for 0 s"
     with plugin_versions([OLD]), plugin_versions([OLD]):
         with pytest.raises(ConfigError, match=words), plugin_versions([NEW], limit_s=0):
