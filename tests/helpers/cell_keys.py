@@ -59,6 +59,8 @@ PAIRS_OWN: Values = {
 }
 RING = "topology={kind: ring, rate: 1Gbps}"
 """Has links between switches."""
+RING_TTL = "topology={kind: ring, rate: 1Gbps, ttl_hops: 9}"
+SOON, BURSTS = ", reroute_after: 10us", ", burst_packets: 4"
 FAULTS_OWN: Mapping[str, tuple[Values, Values]] = {
     "link_cut": (
         {"target": "h1", "at": "1ms", "duration": "1ms"},
@@ -123,6 +125,17 @@ def _pausing(kind: str) -> tuple[str, ...]:
     return (PFC,) if kind in ("pause_storm", "slow_receiver") else ()
 
 
+POISSON = "workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}"
+FAULTS_MORE = (
+    ("link_cut.reroute_after", (RING,), "link_cut, target: s0-s1, at: 1ms, duration: 1ms{}", "", SOON),
+    ("link_cut.one_way", (), "link_cut, target: h1, at: 1ms, duration: 1ms{}", "", ", one_way: true"),
+    ("loss.one_in", (), "loss, target: h1, one_in: {}", "100", "50"),
+    ("loss.burst_packets", (), "loss, target: h1, model: burst, probability: 0.01{}", "", BURSTS),
+    ("misrouting.target", (RING,), "misrouting, target: s0-{}, destination: h2", "s1", "s4"),
+    ("misrouting.destination", (RING_TTL,), "misrouting, target: s0-s4, destination: {}", "h2", "h1"),
+    ("flooding.target", (RING,), "flooding, target: {}, destination: h2", "s0", "s1"),
+)
+"""Key, network, fault, and the two values that differ."""
 MORE = (
     Case(
         "topology.weights",
@@ -144,58 +157,17 @@ MORE = (
         (PFC, "topology.pause_watchdog=1ms"),
         ("topology.pause_watchdog_restore=3ms",),
     ),
-    Case(
-        "workload.poisson.sizes",
-        ("workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",),
-        ("workload.sizes=fb_hadoop",),
-    ),
-    Case(
-        "workload.poisson.sizes",
-        ("workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",),
-        (f"workload.sizes={{file: {SIZES}}}",),
-    ),
+    Case("workload.poisson.sizes", (POISSON,), ("workload.sizes=fb_hadoop",)),
+    Case("workload.poisson.sizes", (POISSON,), (f"workload.sizes={{file: {SIZES}}}",)),
     Case(
         "workload.collective.skew",
         ("workload={kind: collective, operation: all_to_all, hosts: 3, size: 20KB}",),
         ("workload.skew=1.5",),
     ),
-    Case(
-        "faults.link_cut.reroute_after",
-        (RING, "faults=[{kind: link_cut, target: s0-s1, at: 1ms, duration: 1ms}]"),
-        ("faults=[{kind: link_cut, target: s0-s1, at: 1ms, duration: 1ms, reroute_after: 10us}]",),
-    ),
-    Case(
-        "faults.link_cut.one_way",
-        ("faults=[{kind: link_cut, target: h1, at: 1ms, duration: 1ms}]",),
-        ("faults=[{kind: link_cut, target: h1, at: 1ms, duration: 1ms, one_way: true}]",),
-    ),
-    Case(
-        "faults.loss.one_in",
-        ("faults=[{kind: loss, target: h1, one_in: 100}]",),
-        ("faults=[{kind: loss, target: h1, one_in: 50}]",),
-    ),
-    Case(
-        "faults.loss.burst_packets",
-        ("faults=[{kind: loss, target: h1, model: burst, probability: 0.01}]",),
-        ("faults=[{kind: loss, target: h1, model: burst, probability: 0.01, burst_packets: 4}]",),
-    ),
-    Case(
-        "faults.misrouting.target",
-        (RING, "faults=[{kind: misrouting, target: s0-s1, destination: h2}]"),
-        ("faults=[{kind: misrouting, target: s0-s4, destination: h2}]",),
-    ),
-    Case(
-        "faults.misrouting.destination",
-        (
-            "topology={kind: ring, rate: 1Gbps, ttl_hops: 9}",
-            "faults=[{kind: misrouting, target: s0-s4, destination: h2}]",
-        ),
-        ("faults=[{kind: misrouting, target: s0-s4, destination: h1}]",),
-    ),
-    Case(
-        "faults.flooding.target",
-        (RING, "faults=[{kind: flooding, target: s0, destination: h2}]"),
-        ("faults=[{kind: flooding, target: s1, destination: h2}]",),
+    *(
+        Case(f"faults.{key}", beside, (f"faults=[{{kind: {fault.format(other)}}}]",))
+        for key, ring, fault, value, other in FAULTS_MORE
+        for beside in [(*ring, f"faults=[{{kind: {fault.format(value)}}}]")]
     ),
     Case("seed", (), ("seed=2",)),
     Case("time_limit", (), ("time_limit=1ms",)),
