@@ -142,9 +142,7 @@ def group_settings(
     )
 
 
-def _tables(
-    transport: TransportName, control: str | None
-) -> dict[str, tuple[NumericParameter, ...] | tuple[ControlParameter, ...]]:
+def _tables(transport: TransportName, control: str | None) -> dict[str, tuple[NumericParameter, ...]]:
     """Return what an experiment may state for NICs and switches, by what takes it."""
     receiver = transport.receiver_control
     is_marked = transport.wants_curve or transport.has_marked_control

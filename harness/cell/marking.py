@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from rogue.harness.cell.transport import (
     ParameterError,
@@ -127,20 +127,12 @@ def checked_threshold(value: Scalar) -> int:
 
 def _changed(curve: MarkingCurve, parameters: Mapping[str, Scalar]) -> MarkingCurve:
     """Return the curve with the values that an experiment sets."""
-    values = values_of(CURVE_PARAMETERS, parameters)
-    for switch in ("drops_above", "drops_instead"):
-        if values.get(switch, 0) not in (0, 1):
-            raise ParameterError(ParameterMistake(switch, "0 or 1", "choose one of them"))
-    found = MarkingCurve(
-        kmin_bytes=int(values.get("kmin_bytes", curve.kmin_bytes)),
-        kmax_bytes=int(values.get("kmax_bytes", curve.kmax_bytes)),
-        pmax=values.get("pmax", curve.pmax),
-        at=curve.at,
-        average_weight=values.get("average_weight", curve.average_weight),
-        drops_above=bool(values.get("drops_above", curve.drops_above)),
-        drops_instead=bool(values.get("drops_instead", curve.drops_instead)),
-        spares_hosts=curve.spares_hosts,
-    )
+    values: dict[str, Any] = {}
+    for name, value in values_of(CURVE_PARAMETERS, parameters).items():
+        if name.startswith("drops_") and value not in (0, 1):
+            raise ParameterError(ParameterMistake(name, "0 or 1", "choose one of them"))
+        values[name] = type(getattr(curve, name))(value)
+    found = replace(curve, **values)
     if found.kmin_bytes > found.kmax_bytes:
         mistake = ParameterMistake(
             "kmax", f"from kmin on, {found.kmin_bytes}", "correct it, or state kmin too"

@@ -47,14 +47,16 @@ def timing_of(experiment: Experiment, demands: tuple[Demand, ...]) -> Timing:
     traffic_ns = max(1, finite_ns, *durations)
     is_open_ended = not waited_for
     limit_ns = traffic_ns if is_open_ended else max(TIME_LIMIT_FACTOR * traffic_ns, TIME_LIMIT_NS_MIN)
+    flows, ports = sum(len(demand.flows) for demand in demands), switch_ports(experiment.topology)
+    arriving_ns = max(finite_ns, *_arriving_ns(experiment))
     return Timing(
         traffic_ns=traffic_ns,
         limit_ns=limit_ns if is_open_ended else experiment.time_limit_ns or limit_ns,
         is_open_ended=is_open_ended,
         throughput_interval_ns=experiment.interval_ns("throughput")
-        or _throughput_interval_ns(sum(len(demand.flows) for demand in demands), traffic_ns, limit_ns),
+        or _interval_ns(THROUGHPUT_INTERVALS_NS, traffic_ns, limit_ns, flows, THROUGHPUT_SAMPLES_MAX),
         queue_interval_ns=experiment.interval_ns("queues")
-        or _queue_interval_ns(experiment.topology, limit_ns, max(finite_ns, *_arriving_ns(experiment))),
+        or _interval_ns(QUEUE_INTERVALS_NS, arriving_ns, limit_ns, ports, QUEUE_SAMPLES_MAX),
     )
 
 
@@ -69,24 +71,14 @@ def switch_ports(topology: Topology) -> int:
     return sum(len(topology.links_of[switch.name]) for switch in topology.switches())
 
 
-def _throughput_interval_ns(flows: int, traffic_ns: int, limit_ns: int) -> int:
-    """Return an interval in proportion to the traffic, longer if many flows would fill the memory."""
-    interval_ns = _chosen(THROUGHPUT_INTERVALS_NS, traffic_ns)
-    while limit_ns // interval_ns * flows > THROUGHPUT_SAMPLES_MAX:
+def _interval_ns(
+    intervals: tuple[tuple[int, int], ...], lasting_ns: int, limit_ns: int, series: int, samples_max: int
+) -> int:
+    """Return an interval in proportion to a time, longer if many series would fill the memory."""
+    interval_ns = next(interval_ns for from_ns, interval_ns in intervals if lasting_ns >= from_ns)
+    while limit_ns // interval_ns * series > samples_max:
         interval_ns *= 10
     return interval_ns
-
-
-def _queue_interval_ns(topology: Topology, limit_ns: int, arriving_ns: int) -> int:
-    """Return an interval in proportion to the arrivals, longer if many ports would fill the memory."""
-    interval_ns = _chosen(QUEUE_INTERVALS_NS, arriving_ns)
-    while limit_ns // interval_ns * switch_ports(topology) > QUEUE_SAMPLES_MAX:
-        interval_ns *= 10
-    return interval_ns
-
-
-def _chosen(intervals: tuple[tuple[int, int], ...], traffic_ns: int) -> int:
-    return next(interval_ns for from_ns, interval_ns in intervals if traffic_ns >= from_ns)
 
 
 @lru_cache(maxsize=8)

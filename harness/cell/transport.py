@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Union
 
 from rogue.harness.experiment.choices import Scalar
 from rogue.workloads.printable import did_you_mean
-from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
+from rogue.workloads.units import QUANTITY_OF_SUFFIX, Quantity, UnitError
+
+if TYPE_CHECKING:
+    from rogue.simulator import ControlParameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +38,17 @@ def translated(key: str, value: Scalar, known: tuple[str, ...]) -> tuple[str, Sc
     """Return name and value in base units; ParameterError if the name is unknown or the unit is wrong."""
     for suffix, quantity in QUANTITY_OF_SUFFIX.items():
         if key + suffix in known:
-            try:
-                return key + suffix, quantity.parse(value)
-            except UnitError as error:
-                raise ParameterError(ParameterMistake(key, error.expected, error.advice)) from error
+            return key + suffix, _parsed(quantity, key, value)
     if key not in known or as_written(key) != key:
         raise unknown_parameter(key, known)
     return key, value
+
+
+def _parsed(quantity: Quantity, key: str, value: Scalar) -> int:
+    try:
+        return quantity.parse(value)
+    except UnitError as error:
+        raise ParameterError(ParameterMistake(key, error.expected, error.advice)) from error
 
 
 def unknown_parameter(key: str, known: Iterable[str]) -> ParameterError:
@@ -62,39 +69,18 @@ def as_written(name: str) -> str:
 COUNT_SUFFIXES: Final = ("_packets", "_segments", "_nacks", "paths")
 
 
-class NumericParameter(Protocol):
-    """A number that an experiment may set; the unit is the end of its name."""
-
-    @property
-    def name(self) -> str:
-        """Return the name, which ends with the unit."""
-
-    @property
-    def value(self) -> float:
-        """Return the default value."""
-
-    @property
-    def minimum(self) -> float:
-        """Return the smallest permitted value."""
-
-    @property
-    def maximum(self) -> float:
-        """Return the largest permitted value."""
-
-    @property
-    def meaning(self) -> str:
-        """Return the meaning in a few words."""
-
-
 @dataclass(frozen=True, slots=True)
 class SwitchParameter:
-    """A number that an experiment may set of switches."""
+    """A number that an experiment may set of switches; the unit is the end of its name."""
 
     name: str
     value: float
     minimum: float
     maximum: float
     meaning: str
+
+
+NumericParameter = Union[SwitchParameter, "ControlParameter"]
 
 
 def values_of(table: tuple[NumericParameter, ...], parameters: Mapping[str, Scalar]) -> dict[str, float]:
@@ -106,10 +92,7 @@ def values_of(table: tuple[NumericParameter, ...], parameters: Mapping[str, Scal
 def _value(parameter: NumericParameter, key: str, value: Scalar) -> float:
     for suffix, quantity in QUANTITY_OF_SUFFIX.items():
         if parameter.name.endswith(suffix):
-            try:
-                return _within(parameter, key, quantity.parse(value), suffix.replace("_", " "))
-            except UnitError as error:
-                raise ParameterError(ParameterMistake(key, error.expected, error.advice)) from error
+            return _within(parameter, key, _parsed(quantity, key, value), suffix.replace("_", " "))
     if isinstance(value, str):
         raise ParameterError(ParameterMistake(key, "a number", "write it without quotes and without a unit"))
     is_counted = parameter.name.endswith(COUNT_SUFFIXES) and parameter.minimum == int(parameter.minimum)

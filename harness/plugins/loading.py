@@ -183,6 +183,8 @@ WAIT_LIMIT_S: Final = 3_600.0
 _changed: Final = Condition()
 _running: Final[list[Sequence[PluginSource]]] = []
 """One entry for each cell of this process that runs with the loaded plug-ins."""
+_waiting: Final[list[object]] = []
+"""One entry for each cell that has not started, in the order of arrival."""
 
 
 @contextmanager
@@ -190,21 +192,31 @@ def plugin_versions(sources: Sequence[PluginSource], limit_s: float = WAIT_LIMIT
     """Load these plug-ins for the time of the block, and unload others if they conflict.
 
     One name means one thing in a process, so a cell that needs another version waits until no cell uses the
-    first. After `limit_s` seconds a ConfigError says what is still in use.
+    first, and later cells wait behind it. After `limit_s` seconds a ConfigError says what is still in use.
     """
+    turn = object()
     with _changed:
-        if not _changed.wait_for(lambda: not _running or _are_loaded(sources), limit_s):
-            raise _held(sources, limit_s)
-        if not _are_loaded(sources):
-            unload_plugins()
-            load_plugins(sources)
-        _running.append(sources)
+        _waiting.append(turn)
+        try:
+            if not _changed.wait_for(lambda: _waiting[0] is turn and _may_start(sources), limit_s):
+                raise _held(sources, limit_s)
+            if not _are_loaded(sources):
+                unload_plugins()
+                load_plugins(sources)
+            _running.append(sources)
+        finally:
+            _waiting.remove(turn)
+            _changed.notify_all()
     try:
         yield
     finally:
         with _changed:
             _running.pop()
             _changed.notify_all()
+
+
+def _may_start(sources: Sequence[PluginSource]) -> bool:
+    return not _running or _are_loaded(sources)
 
 
 def _are_loaded(sources: Sequence[PluginSource]) -> bool:

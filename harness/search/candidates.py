@@ -1,8 +1,9 @@
 """Plan the cells of candidate values: an experiment and the transports that are compared in it."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Final
 
 from rogue.harness.data.files import DataFiles
@@ -19,12 +20,13 @@ from rogue.harness.experiment.document import (
 )
 from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.plan.plan import Plan, make_plan
-from rogue.harness.search.ranges import Values
 from rogue.harness.search.space import Aim
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.transports import PAUSING, SPRAYING
 
+Values = Mapping[str, Scalar]
+"""Values by dotted key of the experiment."""
 _NAME_LENGTH_MAX: Final = 63
 UNCONTROLLED: Final = ("roce", "roce-uc", "roce-lossy", "roce-go-back-0")
 """Bases of transports without congestion control."""
@@ -34,23 +36,27 @@ CONTROL_FREE: Final = "no congestion control"
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """An experiment, its testbed, and the places of the compared transports in the experiment's list."""
+    """An experiment, its testbed, and the indices of the compared transports in the experiment's list."""
 
     loaded: LoadedExperiment
     testbed: Testbed
     subject: int
-    """Place of the transport whose measure is read."""
+    """Index of the transport whose measure is read."""
     against: int | None
-    """Place of the transport by whose measure it is divided."""
-    control_free: int | None
-    """Place of the transport without congestion control that findings are checked against."""
+    """Index of the transport by whose measure it is divided."""
     first_seed: int
+    keys: Sequence[str] = ()
+    """Keys that vary."""
+    seconds_max: float = inf
+    """Values of which a cell should take longer are not run."""
     files: DataFiles | None = None
     """Data files that a resumed run keeps."""
+    control_free: int | None = None
+    """Index of the transport without congestion control that findings are checked against."""
 
     @property
     def compared(self) -> list[int]:
-        """Return the places of the subject and of the transport that it is divided by."""
+        """Return the indices of the subject and of the transport that it is divided by."""
         return [self.subject] if self.against is None else [self.subject, self.against]
 
     @property
@@ -61,11 +67,10 @@ class Candidates:
     @property
     def measure_text(self) -> str:
         """Return the name of the subject, and of the transport that it is divided by."""
-        names = [each.shown for each in self.loaded.experiment.transports]
-        over = "" if self.against is None else f" over that of {names[self.against]}"
-        return f"{names[self.subject]}{over}"
+        shown = [self.loaded.experiment.transports[index].shown for index in self.compared]
+        return " over that of ".join(shown)
 
-    def plan(self, values: Values, seeds: range, seconds_max: float) -> Plan | str:
+    def plan(self, values: Values, seeds: range) -> Plan | str:
         """Plan the cells of all transports at these values, or return why there are none.
 
         Repetitions count from the first seed of the search, so that a seed has one number in all cells.
@@ -78,12 +83,12 @@ class Candidates:
             cells = [each for each in make_plan(loaded, self.testbed).cells if each.cell.seed in seeds]
         except ConfigError as error:
             return problem_text(error)
-        compared = [loaded.experiment.transports[place].shown for place in self.compared]
+        compared = [loaded.experiment.transports[index].shown for index in self.compared]
         for each in (one for one in cells if one.cell.transport.shown in compared):
             if each.unsupported is not None:
                 return each.unsupported
-            if each.seconds > seconds_max:
-                return f"a cell should take {each.seconds:.0f} s, expected at most {seconds_max:g} s"
+            if each.seconds > self.seconds_max:
+                return f"a cell should take {each.seconds:.0f} s, expected at most {self.seconds_max:g} s"
         return Plan(loaded, self.testbed, tuple(cells))
 
     def own_value(self, key: str) -> Scalar:
@@ -106,16 +111,16 @@ class Candidates:
         return replace(self._with_transport(added, len(choices)), control_free=len(choices))
 
     def with_subject(self, transport: str) -> "Candidates":
-        """Return the same with another transport, which has its defaults, in the place of the subject."""
+        """Replace the subject by another transport, which has its defaults."""
         choices = self.loaded.experiment.transports
         if self.against is not None and transport == str(choices[self.against].name):
             raise UsageError(f"{transport} is what {choices[self.subject].shown} is compared with here.")
         return self._with_transport(transport, self.subject)
 
-    def _with_transport(self, transport: object, place: int) -> "Candidates":
+    def _with_transport(self, transport: object, index: int) -> "Candidates":
         written = self.loaded.document.data.get("transports")
         assert isinstance(written, list), "the experiment was checked"
-        listed = json.dumps([*written[:place], transport, *written[place + 1 :]])
+        listed = json.dumps([*written[:index], transport, *written[index + 1 :]])
         return replace(self, loaded=self._with(f"transports={listed}"))
 
     def _with(self, *settings: str) -> LoadedExperiment:
@@ -124,28 +129,30 @@ class Candidates:
         return check_document(document, (*loaded.settings, *settings), loaded.plugins, self.files)
 
 
-def make_candidates(
-    loaded: LoadedExperiment, testbed: Testbed, aim: Aim, first_seed: int, files: DataFiles | None = None
-) -> Candidates:
+def make_candidates(loaded: LoadedExperiment, testbed: Testbed, aim: Aim, first_seed: int) -> Candidates:
     """Find the transports that an aim names; UsageError if the experiment cannot be searched."""
     if loaded.factors:
         got = f"search: got factors in {loaded.document.file}, expected one point to start from"
         raise UsageError(f"{got}; add --set 'factors={{}}'.")
-    choices = loaded.experiment.transports
-    against = None if aim.against is None else _place_of(aim.against, choices)
-    own = [at for at, each in enumerate(choices) if at != against and each.label != CONTROL_FREE]
-    if aim.transport is None and len(own) != 1:
-        known = ", ".join(choices[at].shown for at in own)
-        got = f"search: got {len(own)} transports and no name of the one to look at"
+    own = {
+        index: each
+        for index, each in enumerate(loaded.experiment.transports)
+        if each.label != CONTROL_FREE  # of a resumed run
+    }
+    against = None if aim.against is None else _index_of(aim.against, own)
+    if aim.transport is not None:
+        return Candidates(loaded, testbed, _index_of(aim.transport, own), against, first_seed)
+    left = [index for index in own if index != against]
+    if len(left) != 1:
+        known = ", ".join(own[index].shown for index in left)
+        got = f"search: got {len(left)} transports and no name of the one to look at"
         raise UsageError(f"{got}, expected transport in the aim; it is one of {known}.")
-    subject = own[0] if aim.transport is None else _place_of(aim.transport, choices)
-    return Candidates(loaded, testbed, subject, against, None, first_seed, files)
+    return Candidates(loaded, testbed, left[0], against, first_seed)
 
 
-def _place_of(named: str, choices: Sequence[TransportChoice]) -> int:
-    """Return the place of a transport by label or name; UsageError if there is not exactly one."""
-    own = {place: each for place, each in enumerate(choices) if each.label != CONTROL_FREE}
-    found = [place for place, each in own.items() if named in (each.shown, str(each.name))]
+def _index_of(named: str, own: Mapping[int, TransportChoice]) -> int:
+    """Return the index of a transport by label or name; UsageError if there is not exactly one."""
+    found = [index for index, each in own.items() if named in (each.shown, str(each.name))]
     if len(found) != 1:
         known = [each.shown for each in own.values()]
         got = f"search: got the transport {named!r}, expected one of {', '.join(known)}"
@@ -153,7 +160,7 @@ def _place_of(named: str, choices: Sequence[TransportChoice]) -> int:
     return found[0]
 
 
-def check_places(document: Document, keys: Iterable[str]) -> None:
+def check_keys(document: Document, keys: Iterable[str]) -> None:
     """UsageError if the experiment has no place for a key."""
     for key in keys:
         try:
@@ -171,7 +178,7 @@ def problem_text(error: ConfigError) -> str:
 
 
 def named_for(document: Document, suffix: str, without: str = "") -> Document:
-    """Return the experiment under its name with a suffix in the place of another, and without its scale.
+    """Return the experiment under its name with another suffix, and without its scale.
 
     The document has the scale's changes already; to apply it again to a candidate would undo later settings.
     """

@@ -5,7 +5,6 @@ import shlex
 import textwrap
 from dataclasses import dataclass
 from enum import StrEnum
-from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -22,12 +21,12 @@ from rogue.harness.run import Workers
 from rogue.harness.search.candidates import (
     CONTROL_FREE,
     Candidates,
+    Values,
     make_candidates,
     named_for,
     problem_text,
 )
 from rogue.harness.search.objective import Measured, Objective, Target, make_target
-from rogue.harness.search.ranges import Values
 from rogue.harness.search.space import Aim
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.quantities import counted
@@ -118,8 +117,7 @@ class Weakness:
     def measure(self, run: Run, workers: Workers, watcher: Watcher) -> Measured:
         """Run the cells in a run without any."""
         assert self.candidates is not None, "it was planned"
-        objective = Objective(run, self.candidates, self.target, inf, workers=workers, watcher=watcher)
-        return objective.measure([{}], self.seeds)[0]
+        return Objective(run, self.candidates, self.target, workers, watcher).measure([{}], self.seeds)[0]
 
 
 def read_weakness(file: Path, loaded: LoadedExperiment, testbed: Testbed, transport: str | None) -> Weakness:
@@ -130,7 +128,7 @@ def read_weakness(file: Path, loaded: LoadedExperiment, testbed: Testbed, transp
     try:
         own = make_candidates(loaded, testbed, aim, experiment.seed)
         candidates = (own if transport is None else own.with_subject(transport)).checked()
-        plan = candidates.plan({}, seeds, inf)
+        plan = candidates.plan({}, seeds)
     except ConfigError as error:
         plan = problem_text(error)
     except HarnessError as error:
@@ -163,12 +161,12 @@ def judge(measured: Measured, target: Target) -> Verdict:
     """Return whether a transport shares a finding, on all seeds or on some."""
     if measured.is_shared:
         return Verdict.NO_WEAKNESS
-    if not measured.known or len(measured.known) < len(measured.by_seed):
+    if not measured.known or None in measured.by_seed:
         return Verdict.UNKNOWN
-    findings = sum(target.is_finding(number) for number in measured.known)
-    if findings == len(measured.known):
+    findings = [target.is_finding(number) for number in measured.known]
+    if all(findings):
         return Verdict.SHARED
-    return Verdict.PARTLY if findings else Verdict.NOT_SHARED
+    return Verdict.PARTLY if any(findings) else Verdict.NOT_SHARED
 
 
 def judged_text(measured: Measured, target: Target) -> str:

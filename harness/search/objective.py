@@ -9,15 +9,13 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, tasks_of, work_through
-from rogue.harness.search.candidates import CONTROL_FREE, Candidates
-from rogue.harness.search.ranges import Values
+from rogue.harness.search.candidates import CONTROL_FREE, Candidates, Values
 from rogue.harness.search.space import Aim, Direction
 from rogue.reports.cells.view import CellView, common_interval_ns
 from rogue.reports.metrics import METRICS
@@ -45,8 +43,12 @@ class Target:
 
     @property
     def sign(self) -> int:
-        """Return 1 if small values are broken, else -1; it sorts the worst value first."""
+        """Return 1 if small values are broken, else -1."""
         return 1 if self.direction == "least" else -1
+
+    def badness(self, value: float | None) -> float:
+        """Return a number by which values are sorted, the worst first; None counts as 0."""
+        return self.sign * (value or 0.0)
 
     def is_finding(self, value: float | None) -> bool:
         """True if a value is no better than the bound."""
@@ -54,10 +56,8 @@ class Target:
 
     def mildest(self, values: Sequence[float | None]) -> float | None:
         """Return the value that looks least like a finding; None if one seed has no value."""
-        numbers = [value for value in values if value is not None]
-        if not numbers or len(numbers) < len(values):
-            return None
-        return max(numbers, key=lambda value: self.sign * value)
+        known = _known(values)
+        return max(known, key=self.badness) if known and len(known) == len(values) else None
 
     @property
     def bound_text(self) -> str:
@@ -78,15 +78,15 @@ class Target:
 
     def range_text(self, values: Sequence[float | None]) -> str:
         """Return the least and the greatest of the known values."""
-        known = [value for value in values if value is not None]
+        known = _known(values)
         ends = [self.text(end(known)) for end in (min, max)] if known else ["no number"]
         return " to ".join(dict.fromkeys(ends))
 
 
-def make_target(aim: Aim, *, is_ratio: bool | None = None) -> Target:
-    """Return the target of an aim, whose measure is a ratio if it has `against`, unless `is_ratio` says so.
+def make_target(aim: Aim, *, is_ratio: bool = False) -> Target:
+    """Return the target of an aim; UsageError if the measure or its worse end is unknown.
 
-    UsageError if the measure or its worse end is unknown.
+    is_ratio: the measure is divided by another one even if the aim has no `against`.
     """
     if aim.metric not in METRICS:
         advice = did_you_mean(aim.metric, METRICS, "`rogue list measures` has them")
@@ -96,8 +96,7 @@ def make_target(aim: Aim, *, is_ratio: bool | None = None) -> Target:
         got = f"search: got no direction, and the best {metric.name} lies in between"
         raise UsageError(f"{got}, expected least or most; add direction to the aim.")
     worst: Direction = "least" if metric.better == "higher" else "most"
-    is_divided = aim.against is not None if is_ratio is None else is_ratio
-    return Target(metric, aim.direction or worst, aim.bound, is_divided)
+    return Target(metric, aim.direction or worst, aim.bound, is_ratio or aim.against is not None)
 
 
 def ratio(value: float | None, other: float | None) -> float | None:
@@ -107,6 +106,10 @@ def ratio(value: float | None, other: float | None) -> float | None:
     if other == 0:
         return math.inf if value > 0 else None
     return value / other
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class Measured:
     @property
     def known(self) -> list[float]:
         """Return the numbers of the seeds that have one."""
-        return [value for value in self.by_seed if value is not None]
+        return _known(self.by_seed)
 
 
 @dataclass(slots=True)
@@ -138,12 +141,13 @@ class Objective:
     run: Run
     candidates: Candidates
     target: Target
-    seconds_max: float
-    """Values of which a cell should take longer are not run."""
-    keys: Sequence[str] = ()
-    """Keys of the space."""
     workers: Workers = field(default_factory=lambda: Workers(1))
     watcher: Watcher = field(default_factory=Watcher)
+    _factors: dict[str, dict[str, JsonValue]] = field(default_factory=dict)
+    """Values by cell id."""
+
+    def __post_init__(self) -> None:
+        self._factors = {cell.id: self._all_factors(cell.factors) for cell in self.run.manifest.cells}
 
     def measure(self, candidates: Sequence[Values], seeds: range) -> list[Measured]:
         """Return the measure at each candidate; finished cells do not run again.
@@ -151,32 +155,68 @@ class Objective:
         A candidate that meets the bound runs without congestion control as well. If that meets the bound, the
         control is not to blame: the candidate has a problem instead of a number.
         """
-        plans = [self.candidates.plan(values, seeds, self.seconds_max) for values in candidates]
-        self._run(plans, self.candidates.compared)
-        found = [self._measured(*pair) for pair in zip(candidates, plans, strict=True)]
-        place = self.candidates.control_free
-        if place is None:
-            return found
-        suspects = [self.target.is_finding(each.value) for each in found]
-        self._run([plan for plan, is_suspect in zip(plans, suspects, strict=True) if is_suspect], [place])
-        return [
-            self._checked(each, plan, place) if is_suspect else each
-            for each, plan, is_suspect in zip(found, plans, suspects, strict=True)
+        plans = [self.candidates.plan(values, seeds) for values in candidates]
+        tasks = [[] if isinstance(plan, str) else self._tasks(plan) for plan in plans]
+        compared, index = self.candidates.compared, self.candidates.control_free
+        self._run(task for own in tasks for at, task in own if at in compared)
+        found = [
+            Measured(values, problem=plan) if isinstance(plan, str) else self._measured(values, own)
+            for values, plan, own in zip(candidates, plans, tasks, strict=True)
         ]
+        if index is None:
+            return found
+        suspects = [at for at, each in enumerate(found) if self.target.is_finding(each.value)]
+        self._run(task for suspect in suspects for at, task in tasks[suspect] if at == index)
+        for at in suspects:
+            found[at] = self._checked(found[at], self._by_seed(tasks[at], index))
+        return found
 
-    def _measured(self, values: Values, plan: Plan | str) -> Measured:
-        if isinstance(plan, str):
-            return Measured(values, problem=plan)
-        numbers = self._by_seed(plan, self.candidates.subject)
+    def _tasks(self, plan: Plan) -> list[tuple[int, Task]]:
+        """Return the tasks of a plan, each with the index of its transport.
+
+        A record has a value for every key, as a report needs it. An id has the last word of each key alone,
+        and values may lack keys: other values of the same id have a hash in it.
+        """
+        shown, tasks = [each.shown for each in plan.loaded.experiment.transports], []
+        for task in tasks_of(self.run, replace(plan, cells=plan.runnable)):
+            name, factors = task.cell.id, self._all_factors(task.cell.factors)
+            if self._factors.setdefault(name, factors) != factors:
+                stem, _, repetition = name.rpartition("-r")
+                digest = hashlib.sha256(json.dumps(factors, sort_keys=True).encode()).hexdigest()
+                name = f"{stem}-{digest[:HASH_LENGTH]}-r{repetition}"
+            record = task.record.model_copy(update={"id": name, "factors": factors})
+            own = replace(task, cell=replace(task.cell, id=name), record=record)
+            tasks.append((shown.index(record.transport), own))
+        return tasks
+
+    def _all_factors(self, factors: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        return {key: factors.get(key, self.candidates.own_value(key)) for key in self.candidates.keys}
+
+    def _run(self, tasks: Iterable[Task]) -> None:
+        """Run the cells that have no result yet."""
+        records = {cell.id: cell for cell in self.run.manifest.cells}
+        left: dict[str, Task] = {}
+        for task in tasks:
+            name = task.record.id
+            if name not in records:
+                records[name] = task.record.model_copy(deep=True)
+                self.run.manifest.cells.append(records[name])
+            if not _is_done(records[name]):
+                left.setdefault(name, task)
+        if left:
+            work_through(self.run, list(left.values()), self.workers, self.watcher)
+
+    def _measured(self, values: Values, tasks: Sequence[tuple[int, Task]]) -> Measured:
+        records = [record for index in self.candidates.compared for record in self._records(tasks, index)]
+        numbers = self._by_seed(tasks, self.candidates.subject)
         value = self.target.mildest(numbers)
-        cells = sum(len(self._records(plan, place)) for place in self.candidates.compared)
-        return Measured(values, numbers, value, cells, None if value is not None else self._missing(plan))
+        problem = None if value is not None else f"{self.target.metric.name} was not measured"
+        if value is None and (failed := [each for each in records if each.status is not CellStatus.OK]):
+            problem = f"{failed[0].id}: {failed[0].message or failed[0].status}"
+        return Measured(values, numbers, value, len(records), problem)
 
-    def _checked(self, measured: Measured, plan: Plan | str, place: int) -> Measured:
-        """Return a finding with its numbers without congestion control, or as none if they meet the bound."""
-        if isinstance(plan, str) or not self._records(plan, place):  # the testbed cannot run it
-            return measured
-        numbers = self._by_seed(plan, place)
+    def _checked(self, measured: Measured, numbers: Sequence[float | None]) -> Measured:
+        """Add the numbers without congestion control; a problem replaces the value if they meet the bound."""
         checked = replace(measured, control_free=numbers, cells=measured.cells + len(numbers))
         if not self.target.is_finding(self.target.mildest(numbers)):
             return checked
@@ -184,14 +224,14 @@ class Objective:
         problem = f"{own}, but {other} with {CONTROL_FREE}"
         return replace(checked, value=None, problem=problem, is_shared=True)
 
-    def _by_seed(self, plan: Plan, place: int) -> Sequence[float | None]:
+    def _by_seed(self, tasks: Sequence[tuple[int, Task]], index: int) -> Sequence[float | None]:
         """Return the number of a transport for each seed, divided by that of the other transport.
 
-        Goodput is read over an interval that the compared cells at these values have in common.
+        Empty if the testbed cannot run it. Goodput is read over an interval that the compared cells at these
+        values have in common.
         """
         read, against = ReadRun(self.run.directory, self.run.manifest), self.candidates.against
-        own = self._records(plan, place)
-        others = [] if against is None else self._records(plan, against)
+        own, others = (self._records(tasks, each) for each in (index, against))
         views = {cell.id: CellView(read, cell) for cell in (*own, *others) if cell.status is CellStatus.OK}
         interval_ns = common_interval_ns(list(views.values()))
         own_numbers, other_numbers = (
@@ -203,55 +243,10 @@ class Objective:
         )
         return own_numbers if against is None else list(map(ratio, own_numbers, other_numbers))
 
-    def _run(self, plans: Iterable[Plan | str], places: Sequence[int]) -> None:
-        """Run the cells of the transports at these places that have no result yet."""
-        records = {cell.id: cell for cell in self.run.manifest.cells}
-        tasks: dict[str, Task] = {}
-        for plan in plans:
-            if isinstance(plan, str):
-                continue
-            shown = [plan.loaded.experiment.transports[place].shown for place in places]
-            wanted = tuple(each for each in plan.runnable if each.cell.transport.shown in shown)
-            for task in tasks_of(self.run, replace(plan, cells=wanted)):
-                name, factors = self._id_of(task.cell), self._all_factors(task.cell.factors)
-                record = task.record.model_copy(update={"id": name, "factors": factors})
-                tasks.setdefault(name, replace(task, cell=replace(task.cell, id=name), record=record))
-                if name not in records:
-                    records[name] = record.model_copy(deep=True)
-                    self.run.manifest.cells.append(records[name])
-        left = [task for name, task in tasks.items() if not _is_done(records[name])]
-        if left:
-            work_through(self.run, left, self.workers, self.watcher)
-
-    def _id_of(self, cell: Cell) -> str:
-        """Return a cell's id, with a hash of its values if another cell has that id.
-
-        An id has the last word of each key alone, and two keys of a space may end in the same word.
-        """
-        factors = self._all_factors(cell.factors)
-        known = next((each for each in self.run.manifest.cells if each.id == cell.id), None)
-        if known is None or self._all_factors(known.factors) == factors:
-            return cell.id
-        stem, _, repetition = cell.id.rpartition("-r")
-        digest = hashlib.sha256(json.dumps(factors, sort_keys=True).encode()).hexdigest()
-        return f"{stem}-{digest[:HASH_LENGTH]}-r{repetition}"
-
-    def _all_factors(self, factors: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-        """Return a value for every key of the space, as a report needs it."""
-        return {key: factors.get(key, self.candidates.own_value(key)) for key in self.keys}
-
-    def _records(self, plan: Plan, place: int) -> list[CellRecord]:
-        """Return the records of a transport's cells; none if the testbed cannot run them."""
-        shown, known = plan.loaded.experiment.transports[place].shown, self.run.manifest.cells
-        ids = {self._id_of(each.cell) for each in plan.runnable if each.cell.transport.shown == shown}
-        return sorted((cell for cell in known if cell.id in ids), key=lambda cell: cell.seed)
-
-    def _missing(self, plan: Plan) -> str:
-        """Return why values have no number."""
-        for record in (each for place in self.candidates.compared for each in self._records(plan, place)):
-            if record.status is not CellStatus.OK:
-                return f"{record.id}: {record.message or record.status}"
-        return f"{self.target.metric.name} was not measured"
+    def _records(self, tasks: Sequence[tuple[int, Task]], index: int | None) -> list[CellRecord]:
+        ids = {task.record.id for at, task in tasks if at == index}
+        found = [cell for cell in self.run.manifest.cells if cell.id in ids]
+        return sorted(found, key=lambda cell: cell.seed)
 
 
 def _is_done(record: CellRecord) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from math import isfinite
+from math import isfinite, nan
 from statistics import fmean
 from types import ModuleType
 from typing import Final
@@ -18,10 +18,10 @@ from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers
-from rogue.harness.search.candidates import Candidates, check_places, make_candidates
+from rogue.harness.search.candidates import Candidates, Values, check_keys, make_candidates
 from rogue.harness.search.objective import Measured, Objective, make_target, ratio
-from rogue.harness.search.ranges import Range, Values, shrink
-from rogue.harness.search.space import Request, check_file
+from rogue.harness.search.space import Range, Request, check_file
+from rogue.harness.search.study import shrink
 from rogue.harness.search.variation import Question, SobolPlan, Variation, question_of_claim, values_beside
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.quantities import counted, joined
@@ -69,8 +69,9 @@ class Analysis:
     turn: str = ""
     """The change that turns the claim, in a sentence."""
 
-    def measure(self, candidates: Sequence[Values], seeds: range) -> list[Measured]:
+    def measure(self, candidates: Sequence[Values], seeds: range | None = None) -> list[Measured]:
         """Return the number at each point; with `beside` the ratio to that at other values, seed by seed."""
+        seeds = self.variation.seeds.numbers if seeds is None else seeds
         found = self.objective.measure(candidates, seeds)
         if self.question.beside:
             beside = values_beside(self.question.beside, self.objective.candidates.subject)
@@ -84,6 +85,14 @@ class Analysis:
         problem = own.problem or other.problem or ("the ratio has no value" if value is None else None)
         return replace(own, by_seed=numbers, value=value, problem=problem, cells=own.cells + other.cells)
 
+    def add(self, candidates: Sequence[Values]) -> list[Measured]:
+        """Measure points, report each of them and keep them."""
+        measured = self.measure(candidates)
+        for each in measured:
+            self.points.append(each)
+            self.on_point(self, each)
+        return measured
+
     def verdict(self, measured: Measured) -> bool | None:
         """True if the mean over the seeds bears the claim out; None without a claim or a number."""
         holds = self.question.holds
@@ -92,12 +101,6 @@ class Analysis:
     def text(self, measured: Measured) -> str:
         """Return the mean over the seeds with its unit."""
         return self.question.target.text(fmean(measured.known) if measured.value is not None else None)
-
-    def note(self, measured: Sequence[Measured]) -> None:
-        """Keep points and report each of them."""
-        self.points += measured
-        for each in measured:
-            self.on_point(self, each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +121,6 @@ class AnalysisPlan:
         return self.variation.keys
 
     @property
-    def all_keys(self) -> tuple[str, ...]:
-        """Return the keys that vary, and those at which claims are compared with other values."""
-        beside = [key for each, base in self.questions for key in values_beside(each.beside, base.subject)]
-        return tuple(dict.fromkeys([*self.variation.keys, *beside]))
-
-    @property
     def cells_at_once(self) -> int:
         """Return the number of cells of a trajectory."""
         sides = max(len(candidates.compared) for _, candidates in self.questions)
@@ -132,10 +129,9 @@ class AnalysisPlan:
     @property
     def cells_max(self) -> int:
         """Return the number of cells if no two questions share one."""
-        variation, cells = self.variation, 0
-        points = len(screening_points(variation))
-        if variation.sobol is not None:
-            points += variation.sobol.samples * (variation.sobol.keys + 2)
+        variation, sobol, cells = self.variation, self.variation.sobol, 0
+        points = variation.trajectories * (len(self.keys) + 1)
+        points += sobol.samples * (sobol.keys + 2) if sobol is not None else 0
         for question, candidates in self.questions:
             is_turned = variation.flip and question.holds is not None
             turn = variation.flip * variation.seeds.count + 2 * len(variation.held_out) if is_turned else 0
@@ -145,21 +141,19 @@ class AnalysisPlan:
 
     def some_plans(self) -> list[Plan | str]:
         """Return the plans of the first trajectory's points, or why they cannot run."""
-        points, seeds = screening_points(self.variation), self.variation.seeds.numbers
-        candidates, seconds_max = self.candidates, self.variation.cell_ns / 1e9
-        return [candidates.plan(each, seeds, seconds_max) for each in points[: len(self.variation.keys) + 1]]
+        points = _written(self.variation, [*self.keys], trajectories(self.variation)[: len(self.keys) + 1])
+        return [self.candidates.plan(each, self.variation.seeds.numbers) for each in points]
 
     def analyse(self, run: Run, workers: Workers, on_point: OnPoint) -> list[Analysis]:
         """Screen the keys for each question, then compute the indices and the turn that the file asks for."""
-        variation, analyses = self.variation, []
+        analyses = []
         for question, candidates in self.questions:
-            seconds_max = variation.cell_ns / 1e9
-            objective = Objective(run, candidates, question.target, seconds_max, self.all_keys, workers)
-            analysis = Analysis(question, objective, variation, on_point)
+            objective = Objective(run, candidates, question.target, workers)
+            analysis = Analysis(question, objective, self.variation, on_point)
             _screen(analysis)
-            if variation.sobol is not None:
-                _index(analysis, variation.sobol)
-            if variation.flip and question.holds is not None:
+            if self.variation.sobol is not None:
+                _index(analysis, self.variation.sobol)
+            if self.variation.flip and question.holds is not None:
                 analysis.turn = _turn(analysis, question.holds)
             analyses.append(analysis)
         return analyses
@@ -174,55 +168,52 @@ def check_analysis(
     if not questions:
         got = f"sensitivity: got neither measures in {request.file} nor a claim"
         raise UsageError(f"{got}, expected one at least; add --claim ID or measures.")
+    first, seconds_max, pairs = variation.seeds.first, variation.cell_ns / 1e9, []
+    keys = dict.fromkeys(variation.keys)
     for each in questions:
         make_target(each.aim)
-    first = variation.seeds.first
-    pairs = [(each, make_candidates(loaded, testbed, each.aim, first, files)) for each in questions]
-    plan = AnalysisPlan(variation, pairs)
-    check_places(loaded.document, plan.all_keys)
-    return plan
-
-
-def screening_points(variation: Variation) -> list[dict[str, Scalar]]:
-    """Return the points of all trajectories, each of which has one point more than there are keys."""
-    return _written(variation, list(variation.keys), trajectories(variation))
+        candidates = make_candidates(loaded, testbed, each.aim, first)
+        keys |= dict.fromkeys(values_beside(each.beside, candidates.subject))
+        pairs.append((each, candidates))
+    check_keys(loaded.document, keys)
+    return AnalysisPlan(
+        variation,
+        [
+            (each, replace(candidates, keys=tuple(keys), seconds_max=seconds_max, files=files))
+            for each, candidates in pairs
+        ],
+    )
 
 
 def trajectories(variation: Variation) -> Shares:
-    """Return the points of all trajectories as shares of the ranges, a row each."""
-    keys = len(variation.keys)
+    """Return the points of all trajectories, each of which has one point more than there are keys."""
     sample = _salib("sample.morris").sample
-    return np.asarray(
-        sample(_problem(keys), variation.trajectories, num_levels=LEVELS, seed=variation.sampler_seed)
-    )
+    problem, seed = _problem(len(variation.keys)), variation.sampler_seed
+    return np.asarray(sample(problem, variation.trajectories, num_levels=LEVELS, seed=seed))
 
 
 def _screen(analysis: Analysis) -> None:
     """Run the trajectories one after the other, and compute the effect of each key."""
     variation, keys = analysis.variation, list(analysis.variation.keys)
-    shares, length = trajectories(variation), len(keys) + 1
-    values = _written(variation, keys, shares)
     changes: list[Shares] = []
     turned = np.zeros((len(keys), 2), int)
-    analysis.screened = len(values)
-    for part in (slice(start, start + length) for start in range(0, len(values), length)):
-        measured = analysis.measure(values[part], variation.seeds.numbers)
-        analysis.note(measured)
-        for number in range(len(variation.seeds.numbers)):
-            changes.append(elementary_effects(shares[part], [_finite(each, number) for each in measured]))
+    for part in np.split(trajectories(variation), variation.trajectories):
+        measured = analysis.add(_written(variation, keys, part))
+        for number in range(variation.seeds.count):
+            changes.append(elementary_effects(part, [_finite(each, number) for each in measured]))
         verdicts = [analysis.verdict(each) for each in measured]
-        moved = np.abs(np.diff(shares[part], axis=0)).argmax(axis=1)
+        moved = np.abs(np.diff(part, axis=0)).argmax(axis=1)
         for key, before, after in zip(moved, verdicts, verdicts[1:], strict=False):
             if before is not None and after is not None:
                 turned[key] += (before is not after, 1)
-    has_claim = analysis.question.holds is not None
+    analysis.screened = len(analysis.points)
     for key, column, (some, judged) in zip(keys, np.array(changes).T, turned, strict=True):
         known = column[np.isfinite(column)]
         spread = known.std(ddof=1) if len(known) > 1 else 0.0
-        size, mean = (np.abs(known).mean(), known.mean()) if len(known) else (np.nan, np.nan)
-        text = f"{some} of {judged}" if has_claim else ""
+        size, mean = (np.abs(known).mean(), known.mean()) if len(known) else (nan, nan)
+        text = "" if analysis.question.holds is None else f"{some} of {judged}"
         analysis.effects.append(Effect(key, float(size), float(mean), float(spread), text))
-    analysis.effects.sort(key=lambda each: np.nan_to_num(each.size, nan=-1.0), reverse=True)
+    analysis.effects.sort(key=lambda each: each.size if isfinite(each.size) else -1.0, reverse=True)
 
 
 def elementary_effects(shares: Shares, numbers: Sequence[float]) -> Shares:
@@ -239,7 +230,7 @@ def elementary_effects(shares: Shares, numbers: Sequence[float]) -> Shares:
 def _finite(measured: Measured, number: int) -> float:
     """Return the number of one seed; NaN if there is none, or an infinite one."""
     value = measured.by_seed[number] if measured.by_seed else None
-    return value if value is not None and isfinite(value) else np.nan
+    return value if value is not None and isfinite(value) else nan
 
 
 def _index(analysis: Analysis, plan: SobolPlan) -> None:
@@ -254,9 +245,8 @@ def _index(analysis: Analysis, plan: SobolPlan) -> None:
         return
     options = {"calc_second_order": False, "seed": variation.sampler_seed}
     shares = _salib("sample.sobol").sample(_problem(len(keys)), plan.samples, **options)
-    measured = analysis.measure(_written(variation, keys, shares), variation.seeds.numbers)
-    analysis.note(measured)
-    seeds = range(len(variation.seeds.numbers))
+    measured = analysis.add(_written(variation, keys, shares))
+    seeds = range(variation.seeds.count)
     means = np.array([fmean(_finite(each, number) for number in seeds) for each in measured])
     blocks = means.reshape(-1, len(keys) + 2)
     whole = blocks[np.isfinite(blocks).all(axis=1)]
@@ -276,46 +266,36 @@ def _turn(analysis: Analysis, holds: Callable[[float], bool]) -> str:
     The keys that move the number least go back first; the others move towards the experiment's own values.
     """
     variation, base = analysis.variation, analysis.objective.candidates
-    (own,) = analysis.measure([{}], variation.seeds.numbers)
+    shares = {key: each.share_of(base.own_value(key)) for key, each in variation.keys.items()}
+    ends = {key: share for key, share in shares.items() if share is not None}
+    (own,) = analysis.add([{}])
     held = analysis.verdict(own)
     if held is None:
         return f"No change was looked for: no number at the experiment's own values ({own.problem})."
     says = f"It {'holds' if held else 'does not hold'} at the experiment's own values ({analysis.text(own)})"
     turned = [each for each in analysis.points if analysis.verdict(each) is (not held)]
-    analysis.note([own])
     if not turned:
         return f"{says}, and at all {len(analysis.points) - 1} points that ran the verdict is the same."
-    ends = {key: each.share_of(base.own_value(key)) for key, each in variation.keys.items()}
-    nearest = min(turned, key=lambda each: _distance(each.values, ends, variation))
+
+    def distance(measured: Measured) -> float:
+        """Return the sum of the changes from the experiment's own values, each as a share of its range."""
+        at = measured.values
+        moves = [(variation.keys[key].share_of(at[key]), ends.get(key)) for key in at]
+        return sum(1.0 if share is None or end is None else abs(share - end) for share, end in moves)
 
     def turns(values: Values) -> bool:
-        measured = analysis.measure([values], variation.seeds.numbers)
-        analysis.note(measured)
-        return analysis.verdict(measured[0]) is (not held)
+        return analysis.verdict(analysis.add([values])[0]) is (not held)
 
-    start = {
-        each.key: nearest.values[each.key]
-        for each in reversed(analysis.effects)
-        if each.key in nearest.values
-    }
-    known = {key: end for key, end in ends.items() if end is not None}
-    values = shrink(start, variation.keys, known, turns, variation.flip)
-    (there,) = analysis.measure([values], variation.seeds.numbers)
+    nearest = min(turned, key=distance).values
+    start = {each.key: nearest[each.key] for each in reversed(analysis.effects) if each.key in nearest}
+    values = shrink(start, variation.keys, ends, turns, variation.flip)
+    (there,) = analysis.measure([values])
     here, moved = analysis.measure([{}, values], variation.held_out)
     pairs = zip(here.known, moved.known, strict=False)
     again = sum(holds(one) is held and holds(other) is not held for one, other in pairs)
     changes = joined([f"{key} from {base.own_value(key)} to {value}" for key, value in values.items()])
     others = counted(len(variation.held_out), "other seed")
     return f"{says}. It turns at {changes} ({analysis.text(there)}), and with {again} of {others}."
-
-
-def _distance(values: Values, ends: Mapping[str, float | None], variation: Variation) -> float:
-    """Return the sum of the changes from the experiment's own values, each as a share of its range."""
-    found = 0.0
-    for key, value in values.items():
-        end, share = ends[key], variation.keys[key].share_of(value)
-        found += 1.0 if end is None or share is None else abs(share - end)
-    return found
 
 
 def _written(variation: Variation, keys: Sequence[str], shares: Shares) -> list[dict[str, Scalar]]:

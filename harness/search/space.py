@@ -1,21 +1,155 @@
-"""Read a space file: the aim, the ranges, the seeds and the budget of a search."""
+"""Read the files of a search and of an analysis: ranges of keys, the aim, the seeds and the budget."""
 
+import math
+from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Final, Literal, Self, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.experiment.choices import Parameter, Scalar
 from rogue.harness.experiment.document import Document, parse_path, read_document
 from rogue.harness.experiment.load import FACTOR_ROOTS, find_problems
 from rogue.harness.experiment.model import REPETITIONS_MAX, SEED_MAX
-from rogue.harness.search.ranges import Range
-from rogue.workloads.specification import Specification, Time, mistake, mistakes_at
+from rogue.workloads.specification import FromList, Specification, Time, mistake, mistakes_at
+from rogue.workloads.units import RATE, SIZE, TIME, Quantity, UnitError
+
+if TYPE_CHECKING:
+    import optuna
 
 DOCS: Final = "docs/how-to/find-weaknesses.md"
 SamplerName = Literal["tpe", "random"]
 Direction = Literal["least", "most"]
 File = TypeVar("File", bound=Specification)
+DIGITS: Final = 2
+"""Significant digits of a drawn value, so that it is easy to read."""
+WIDE: Final = 0.5
+"""A range that is at least this wide, as a share of its greater end, needs no more digits."""
+STEPS_MIN: Final = 10
+"""A narrow range has digits for at least this many values."""
+
+
+class Range(Specification):
+    """The values that a search may write at one key of the experiment, and the source of the bounds."""
+
+    from_: Annotated[Parameter | None, Field(alias="from")] = None
+    """The least value: a quantity with its unit, or a number."""
+    to: Parameter | None = None
+    """The greatest value, of the same kind."""
+    choices: Annotated[tuple[Parameter, ...], FromList, Field(min_length=2, max_length=1000)] | None = None
+    """Instead of a range: single values."""
+    scale: Literal["linear", "log"] = "linear"
+    """`log`: each factor of ten is as likely as the next."""
+    unit: Annotated[str, Field(min_length=1, max_length=40)] | None = None
+    """Unit of plain numbers, such as `packets`; quantities have their own."""
+    source: Annotated[str, Field(min_length=1, max_length=300)]
+    """Where the bounds come from: a document, a device, or an assumption."""
+    shrink: Literal["from", "to", "none"] = "none"
+    """The end towards which a finding is made simpler; the experiment's own value is always tried."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        ends = (self.from_, self.to)
+        if (self.choices is None) is (None in ends) or (self.choices is not None and ends != (None, None)):
+            at = "choices" if self.choices is not None else "from" if self.from_ is None else "to"
+            raise mistakes_at({at: mistake("from and to, or choices", "write one of the two")})
+        if self.choices is not None:
+            if self.shrink != "none":
+                raise mistakes_at({"shrink": mistake("none, because choices have no end", "leave it out")})
+            return self
+        low, high = self._ends
+        if not low < high:
+            raise mistakes_at({"to": mistake("a value above from", "raise it")})
+        if self.scale == "log" and low <= 0:
+            raise mistakes_at({"from": mistake("a value above zero, because the scale is log", "raise it")})
+        if self.quantity is None and self.unit is None:
+            found = mistake("the unit of the numbers, such as packets", "add it", "nothing")
+            raise mistakes_at({"unit": found})
+        return self
+
+    @cached_property
+    def quantity(self) -> Quantity | None:
+        """Return the kind of both ends; None for numbers and choices."""
+        if not isinstance(self.from_, str) and not isinstance(self.to, str):
+            return None
+        for quantity in (SIZE, RATE, TIME):
+            with suppress(UnitError):
+                for end in (self.from_, self.to):
+                    quantity.parse(end)
+                return quantity
+        expected = "two sizes, two rates, two times or two numbers"
+        raise mistakes_at({"to": mistake(expected, "write both ends in the same kind of unit")})
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        """Return both ends in the base unit."""
+        low, high = self.from_, self.to
+        if self.quantity is not None:
+            return float(self.quantity.parse(low)), float(self.quantity.parse(high))
+        if isinstance(low, bool | str | None) or isinstance(high, bool | str | None):
+            raise mistakes_at({"to": mistake("two numbers, or two quantities with units", "correct them")})
+        return float(low), float(high)
+
+    @property
+    def distribution(self) -> "optuna.distributions.BaseDistribution":
+        """Return what Optuna draws from: choices, or numbers in the base unit."""
+        from optuna.distributions import CategoricalDistribution, FloatDistribution
+
+        if self.choices is not None:
+            return CategoricalDistribution(self.choices)
+        return FloatDistribution(*self._ends, log=self.scale == "log")
+
+    def written(self, drawn: Scalar) -> Scalar:
+        """Return a value that Optuna drew as the experiment file has it."""
+        if self.choices is not None:
+            return drawn
+        value, (low, high) = float(drawn), self._ends
+        if isinstance(self.from_, int) and isinstance(self.to, int):
+            return round(value)
+        if value not in (low, high):
+            value = min(high, max(low, float(f"{value:.{_digits(low, high)}g}")))
+        return value if self.quantity is None else self.quantity.format(round(value))
+
+    def at(self, share: float) -> Scalar:
+        """Return the value at a share of the range, 0 to 1, as the experiment file has it."""
+        if self.choices is not None:
+            return self.choices[min(int(share * len(self.choices)), len(self.choices) - 1)]
+        low, high = self._ends
+        if share in (0.0, 1.0):  # exactly, despite the logarithm's rounding
+            return self.written(high if share else low)
+        is_log = self.scale == "log"
+        return self.written(low * (high / low) ** share if is_log else low + (high - low) * share)
+
+    def share_of(self, written: Scalar) -> float | None:
+        """Return the position of a value in the range, 0 to 1; None if it is outside."""
+        if self.choices is not None:
+            return self.choices.index(written) / (len(self.choices) - 1) if written in self.choices else None
+        low, high = self._ends
+        try:
+            value = float(self.quantity.parse(written)) if self.quantity else float(written)
+        except ValueError:
+            return None
+        if not low <= value <= high:
+            return None
+        is_log = self.scale == "log"
+        return math.log(value / low) / math.log(high / low) if is_log else (value - low) / (high - low)
+
+    @property
+    def text(self) -> str:
+        """Return the values in words."""
+        if self.choices is not None:
+            return f"one of {', '.join(map(str, self.choices))}"
+        return f"{self.from_} to {self.to}{f' {self.unit}' if self.unit else ''}, {self.scale}"
+
+
+def _digits(low: float, high: float) -> int:
+    """Return how many significant digits tell the values of a range apart."""
+    width, greater = high - low, max(abs(low), abs(high))
+    if width >= WIDE * greater:
+        return DIGITS
+    return math.floor(math.log10(greater)) - math.floor(math.log10(width / STEPS_MIN)) + 1
 
 
 class Aim(Specification):
@@ -107,7 +241,7 @@ class RangeFile(Specification):
 
 
 class Space(RangeFile):
-    """The whole file."""
+    """The whole file of a search."""
 
     aim: Aim | None = None
     seeds: Seeds = Field(default_factory=Seeds)
@@ -141,12 +275,12 @@ def check_file(document: Document, kind: type[File]) -> File:
 
 def read_file(file: str, kind: str) -> Document:
     """Read a file of some kind, unchecked; a ConfigError names this kind instead of an experiment."""
+
+    def named(problem: Problem) -> Problem:
+        advice = f"{DOCS} shows one" if "experiment" in problem.advice else problem.advice
+        return replace(problem, expected=problem.expected.replace("experiment", kind), advice=advice)
+
     try:
         return read_document(file)
     except ConfigError as error:
-        raise ConfigError([_named(each, kind) for each in error.problems]) from error
-
-
-def _named(problem: Problem, kind: str) -> Problem:
-    advice = f"{DOCS} shows one" if "experiment" in problem.advice else problem.advice
-    return replace(problem, expected=problem.expected.replace("experiment", kind), advice=advice)
+        raise ConfigError([named(each) for each in error.problems]) from error

@@ -1,8 +1,8 @@
 """Search with Optuna: propose values, measure them, and confirm the worst on held-out seeds."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from rogue.harness.data.files import DataFiles
 from rogue.harness.errors import UsageError
+from rogue.harness.experiment.choices import Scalar
 from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.plan.plan import Plan
 from rogue.harness.results.recorded_run import Run
-from rogue.harness.search.candidates import Candidates, check_places, make_candidates
+from rogue.harness.search.candidates import Candidates, Values, check_keys, make_candidates
 from rogue.harness.search.objective import Measured, Objective, make_target
-from rogue.harness.search.ranges import Range, Values, shrink
-from rogue.harness.search.space import Aim, Request, SamplerName, Space, check_file
+from rogue.harness.search.space import Aim, Range, Request, SamplerName, Space, check_file
 from rogue.harness.testbeds.base import Testbed
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ PLANNED: Final = 24
 """How many values are planned to estimate the time of a search."""
 CANDIDATES_MAX: Final = 3
 """How many candidates are tried on the held-out seeds, the worst first."""
+HALVINGS: Final = 3
+"""How often the distance between a value and the simple end of its range is halved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +75,13 @@ class SearchPlan:
 
     def some_plans(self) -> list[Plan | str]:
         """Return the plans of some values of the space, or why they cannot run."""
-        drawn, space = np.random.default_rng(self.space.sampler_seed), self.space
-        values = [{key: each.at(drawn.random()) for key, each in space.keys.items()} for _ in range(PLANNED)]
-        seconds_max = space.budget.cell_ns / 1e9
-        return [self.candidates.plan(each, space.seeds.numbers, seconds_max) for each in values]
+        drawn = np.random.default_rng(self.space.sampler_seed)
+        values = [{key: each.at(drawn.random()) for key, each in self.keys.items()} for _ in range(PLANNED)]
+        return [self.candidates.plan(each, self.space.seeds.numbers) for each in values]
 
     def begun(self, run: Run) -> "Search":
         """Return the search in its run."""
-        target, seconds_max = make_target(self.aim), self.space.budget.cell_ns / 1e9
-        return Search(self, Objective(run, self.candidates, target, seconds_max, tuple(self.space.keys)))
+        return Search(self, Objective(run, self.candidates, make_target(self.aim)))
 
 
 def check_search(
@@ -93,8 +93,10 @@ def check_search(
         got = f"search: got no aim, neither in {request.file} nor by --worst"
         raise UsageError(f"{got}, expected a measure; `rogue list measures` has them.")
     make_target(space.aim)
-    check_places(loaded.document, space.keys)
-    candidates = make_candidates(loaded, testbed, space.aim, space.seeds.first, files).checked()
+    check_keys(loaded.document, space.keys)
+    named = make_candidates(loaded, testbed, space.aim, space.seeds.first)
+    seconds_max = space.budget.cell_ns / 1e9
+    candidates = replace(named, keys=tuple(space.keys), seconds_max=seconds_max, files=files).checked()
     return SearchPlan(space, space.aim, candidates, ("tpe", "random") if request.has_baseline else ("tpe",))
 
 
@@ -120,72 +122,104 @@ class Search:
         """
         storage = _new_journal(self.objective.run.directory / JOURNAL)
         for name in self.plan.samplers:
-            self.is_out_of_time |= not self._sample(name, storage, clock, on_proposal)
+            for proposal in self._proposals(name, storage, clock):
+                self.proposals.append(proposal)
+                on_proposal(proposal)
         self._confirm()
         self.is_over = True
 
-    def _sample(
-        self,
-        name: SamplerName,
-        storage: "optuna.storages.BaseStorage",
-        clock: Callable[[], float],
-        on_proposal: Callable[[Proposal], None],
-    ) -> bool:
-        """Use the budget of a sampler, which gets a new seed for each batch; False if time was too short."""
+    def _proposals(
+        self, name: SamplerName, storage: "optuna.storages.BaseStorage", clock: Callable[[], float]
+    ) -> Iterator[Proposal]:
+        """Use the budget of a sampler, which gets a new seed for each batch."""
         import optuna
 
-        space, budget = self.plan.space, self.plan.space.budget
+        budget, target = self.plan.space.budget, self.objective.target
         directions = optuna.study.StudyDirection
-        direction = directions.MINIMIZE if self.objective.target.sign > 0 else directions.MAXIMIZE
+        direction = directions.MINIMIZE if target.sign > 0 else directions.MAXIMIZE
         study = optuna.create_study(direction=direction)  # in memory: each write to the journal is synced
         record = optuna.create_study(storage=storage, study_name=name, direction=direction)
         until, left, drawn = clock() + budget.for_ns / 1e9, budget.cells, 0
         while left > 0 and drawn < PROPOSALS_PER_CELL * budget.cells:
             if clock() >= until:
-                return False
-            study.sampler = _sampler(name, space, drawn)
+                self.is_out_of_time = True
+                return
+            study.sampler = _sampler(name, self.plan.space, drawn)
             for trial, measured in self._batch(study, left):
                 record.add_trial(trial)
                 left, drawn = left - measured.cells, drawn + 1
-                is_finding = self.objective.target.is_finding(measured.value)
-                self.proposals.append(Proposal(name, drawn, measured, is_finding))
-                on_proposal(self.proposals[-1])
-        return True
+                yield Proposal(name, drawn, measured, target.is_finding(measured.value))
 
     def _batch(self, study: "optuna.Study", left: int) -> list[tuple["optuna.trial.FrozenTrial", Measured]]:
         """Draw values for at most this number of cells, and measure them."""
-        keys, seeds = self.plan.space.keys, self.plan.space.seeds.numbers
-        ranges = {key: each.distribution for key, each in keys.items()}
-        count = math.ceil(left / (len(seeds) * len(self.objective.candidates.compared)))
-        trials = [study.ask(ranges) for _ in range(min(self.plan.space.budget.batch, count))]
-        values = [{key: each.written(trial.params[key]) for key, each in keys.items()} for trial in trials]
-        found = self.objective.measure(values, seeds)
+        space = self.plan.space
+        ranges = {key: each.distribution for key, each in space.keys.items()}
+        count = math.ceil(left / (space.seeds.count * len(self.plan.candidates.compared)))
+        trials = [study.ask(ranges) for _ in range(min(space.budget.batch, count))]
+        values = [
+            {key: each.written(trial.params[key]) for key, each in space.keys.items()} for trial in trials
+        ]
         finished = []
-        for trial, measured in zip(trials, found, strict=True):
-            is_known = measured.value is not None
-            state = None if is_known else _state_without_number(study, _startup_trials(self.plan.space))
+        for trial, measured in zip(trials, self.objective.measure(values, space.seeds.numbers), strict=True):
+            state = None if measured.value is not None else _state_without_number(study, space)
             finished.append((study.tell(trial, measured.value, state), measured))
         return finished
 
     def _confirm(self) -> None:
         """Try the worst candidates on the held-out seeds, and simplify the first that holds."""
-        objective, space = self.objective, self.plan.space
-        seeds, held_out = space.seeds.numbers, space.seeds.held_out
+        target, space = self.objective.target, self.plan.space
         found = [each.measured for each in self.proposals if each.is_finding]
-        found.sort(key=lambda measured: objective.target.sign * (measured.value or 0.0))
+        found.sort(key=lambda measured: target.badness(measured.value))
         unique = list({tuple(each.values.items()): each.values for each in found}.values())
 
+        def on_held_out(values: Values) -> Measured:
+            return self.objective.measure([values], space.seeds.held_out)[0]
+
         def holds(values: Values) -> bool:
-            measured = (objective.measure([values], some)[0] for some in (seeds, held_out))
-            return all(objective.target.is_finding(each.value) for each in measured)
+            (known,) = self.objective.measure([values], space.seeds.numbers)
+            return target.is_finding(known.value) and target.is_finding(on_held_out(values).value)
 
         ends = {key: float(each.shrink == "to") for key, each in space.keys.items() if each.shrink != "none"}
         for values in unique[:CANDIDATES_MAX]:
             if holds(values):
-                simple = shrink(values, space.keys, ends, holds, space.budget.shrink)
-                (self.finding,) = objective.measure([simple], held_out)
+                self.finding = on_held_out(shrink(values, space.keys, ends, holds, space.budget.shrink))
                 return
-            self.refuted += objective.measure([values], held_out)
+            self.refuted.append(on_held_out(values))
+
+
+def shrink(
+    values: Values,
+    ranges: Mapping[str, Range],
+    ends: Mapping[str, float],
+    holds: Callable[[Values], bool],
+    tries: int,
+) -> dict[str, Scalar]:
+    """Return the simplest values at which `holds` is true: `values` themselves if nothing simpler is found.
+
+    First each key is removed, which leaves it as the experiment has it. Then the others are moved towards
+    their simple end, a share of the range from 0 to 1. `holds` is called at most `tries` times.
+    """
+    now = dict(values)
+
+    def take_first(candidates: Sequence[dict[str, Scalar]]) -> None:
+        nonlocal now, tries
+        for candidate in candidates:
+            if tries == 0:
+                return
+            tries -= 1
+            if holds(candidate):
+                now = candidate
+                return
+
+    for key in values:
+        if len(now) > 1:
+            take_first([{other: value for other, value in now.items() if other != key}])
+    for key in [key for key in now if key in ends]:
+        own, end, share = ranges[key], ends[key], ranges[key].share_of(now[key])
+        if share is not None:
+            nearer = [own.at(end + (share - end) * (1 - 0.5**halved)) for halved in range(HALVINGS + 1)]
+            take_first([{**now, key: value} for value in dict.fromkeys(nearer) if value != now[key]])
+    return now
 
 
 def _new_journal(file: Path) -> "optuna.storages.BaseStorage":
@@ -219,9 +253,9 @@ def _startup_trials(space: Space) -> int:
     return max(1, min(STARTUP_MAX, round(STARTUP_SHARE * space.budget.cells)))
 
 
-def _state_without_number(study: "optuna.Study", startup: int) -> "optuna.trial.TrialState":
+def _state_without_number(study: "optuna.Study", space: Space) -> "optuna.trial.TrialState":
     """Return PRUNED once a sampler learns from numbers: TPE takes such a trial as worse than all others."""
     from optuna.trial import TrialState
 
     complete = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-    return TrialState.PRUNED if len(complete) >= startup else TrialState.FAIL
+    return TrialState.PRUNED if len(complete) >= _startup_trials(space) else TrialState.FAIL

@@ -10,8 +10,8 @@ from rogue.harness.plan.plan import Plan
 from rogue.harness.plan.text import format_seconds
 from rogue.harness.search.finding import finding_text, values_text
 from rogue.harness.search.objective import Measured, Objective
-from rogue.harness.search.ranges import Range
 from rogue.harness.search.sensitivity import Analysis
+from rogue.harness.search.space import Range
 from rogue.harness.search.study import Proposal, Search
 from rogue.harness.terminal import align
 from rogue.reports.pages.search_pages import (
@@ -84,7 +84,7 @@ def _sampler_line(proposals: Sequence[Proposal], objective: Objective) -> str:
     """Return the worst number of a sampler, and when it first met the bound."""
     target = objective.target
     known = [each for each in proposals if each.measured.value is not None]
-    worst = min(known, key=lambda each: target.sign * (each.measured.value or 0.0), default=None)
+    worst = min(known, key=lambda each: target.badness(each.measured.value), default=None)
     furthest = "no number" if worst is None else f"{target.text(worst.measured.value)} at {worst.number}"
     first = next((f"first candidate at {each.number}" for each in proposals if each.is_finding), "")
     cells, none = sum(each.measured.cells for each in proposals), len(proposals) - len(known)
@@ -120,7 +120,7 @@ def search_page(lines: Sequence[str], search: Search) -> str:
         caption = "A point is one proposal, the line the worst value so far. Infinite values are not drawn."
         parts.append(Part("How far each sampler got", pictures=[(picture, caption)]))
     for name, own in found.items():
-        own.sort(key=lambda each: (each.measured.value is None, target.sign * (each.measured.value or 0.0)))
+        own.sort(key=lambda each: (each.measured.value is None, target.badness(each.measured.value)))
         rows = [
             [str(each.number), _gave(each, objective), *(str(each.measured.values[key]) for key in keys)]
             for each in own

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from rogue.harness.errors import UsageError
 from rogue.harness.experiment.choices import Scalar
+from rogue.harness.search.candidates import Values
 from rogue.harness.search.objective import Target, make_target
-from rogue.harness.search.ranges import Values
 from rogue.harness.search.space import Aim, RangeFile, SeedRange
 from rogue.reports.claims import Claim, Verdict, read_claims, single_of
 from rogue.reports.claims.claim import JudgedBy
@@ -38,7 +38,7 @@ class Question:
     @property
     def target(self) -> Target:
         """Return the measure."""
-        return make_target(self.aim, is_ratio=True if self.beside else None)
+        return make_target(self.aim, is_ratio=bool(self.beside))
 
 
 class SobolPlan(Specification):
@@ -56,8 +56,9 @@ class SobolPlan(Specification):
         return self
 
 
-HELD_OUT: Final = (100, 3)
-"""Distance of held-out seeds from the first seed, and their number."""
+HELD_OUT_DISTANCE: Final = 100
+"""From the first seed to the first held-out one."""
+HELD_OUT_COUNT: Final = 3
 
 
 class Variation(RangeFile):
@@ -89,8 +90,8 @@ class Variation(RangeFile):
     @property
     def held_out(self) -> range:
         """Return seeds on which that change is tried again: a claim may turn with one seed by chance."""
-        distance, count = HELD_OUT
-        return range(self.seeds.first + distance, self.seeds.first + distance + count)
+        first = self.seeds.first + HELD_OUT_DISTANCE
+        return range(first, first + HELD_OUT_COUNT)
 
 
 def question_of_claim(identifier: str) -> Question:
@@ -122,9 +123,8 @@ def _published(claim: Claim) -> float:
 
 def _holds(claim: Claim) -> Callable[[float], bool]:
     """Return the decision about a number, as for a run with one cell."""
-    direction = claim.direction
-    if claim.judged_by is JudgedBy.SIDE and direction is not None:
-        sign, side = direction.sign, single_of(_published(claim))
+    if claim.judged_by is JudgedBy.SIDE and claim.direction is not None:
+        sign, side = claim.direction.sign, single_of(_published(claim))
         return lambda number: judge_side(sign, single_of(number), side) is Verdict.AGREES
     return lambda number: judge_number(claim, single_of(number)) is Verdict.REPRODUCED
 

@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,8 @@ def test_a_space_can_be_searched_from_its_start_with_the_command_at_its_head(nam
     assert space.aim is not None and make_target(space.aim).bound is not None
     loaded, seeds = load_experiment(str(start)), space.seeds
     candidates = make_candidates(loaded, find_testbed("simulator"), space.aim, seeds.first)
-    assert isinstance(candidates.plan({}, seeds.numbers, space.budget.cell_ns / 1e9), Plan)
+    candidates = replace(candidates, seconds_max=space.budget.cell_ns / 1e9)
+    assert isinstance(candidates.plan({}, seeds.numbers), Plan)
 
 
 def test_the_commands_of_the_page_find_something(tmp_path: Path) -> None:

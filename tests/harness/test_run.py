@@ -77,7 +77,7 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert manifest.finished_utc >= manifest.created_utc
 
 
-def test_every_cell_says_how_to_repeat_it(tmp_path: Path) -> None:
+def test_record_has_the_command_to_repeat_a_cell(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
     assert run.manifest.cells[1].facts["reproduce"] == (
@@ -97,7 +97,7 @@ def test_only_one_cell(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("inline_slots")
-def test_what_cannot_run_is_in_the_manifest_with_its_reason(tmp_path: Path) -> None:
+def test_unsupported_cell_is_in_the_manifest(tmp_path: Path) -> None:
     made = make_plan(load_text(tmp_path, SMALL, "transports=[rogue, roce+pfc]"), FakeTestbed())
     run = start(tmp_path, made)
     finish(run, made)
@@ -107,16 +107,14 @@ def test_what_cannot_run_is_in_the_manifest_with_its_reason(tmp_path: Path) -> N
     assert manifest.status == "complete"
 
 
-def test_nothing_that_can_run_writes_nothing(tmp_path: Path) -> None:
+def test_plan_without_runnable_cells_is_an_error(tmp_path: Path) -> None:
     made = make_plan(load_text(tmp_path, SMALL, "transports=[roce+pfc]"), FakeTestbed())
     with pytest.raises(NothingToRunError, match="no cell can run: the fake testbed has no switches"):
         start(tmp_path, made)
     assert not (tmp_path / "results").exists()
 
 
-def test_numbers_that_no_manifest_can_keep_are_refused_before_anything_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_number_beyond_the_manifest_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours are bounded; those of plug-ins need not be."""
     monkeypatch.setattr("rogue.harness.run.resolve", lambda _: {"workload": {"mine": 10**20}})
     with pytest.raises(UsageError, match="an integer of 21 digits is larger than any of a run"):
@@ -142,7 +140,7 @@ def test_stopped_and_resumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("inline_slots")
-def test_a_run_of_an_older_schema_goes_on_with_the_present_one(tmp_path: Path) -> None:
+def test_resumed_run_gets_the_present_schema(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
     finish(run, made, stop_after=1)
@@ -156,7 +154,7 @@ def test_a_run_of_an_older_schema_goes_on_with_the_present_one(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("inline_slots")
-def test_a_record_that_was_changed_does_not_become_the_manifests(tmp_path: Path) -> None:
+def test_changed_record_is_not_taken_over(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
     finish(run, made, stop_after=1)
@@ -168,7 +166,7 @@ def test_a_record_that_was_changed_does_not_become_the_manifests(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("inline_slots")
-def test_a_run_and_its_cells_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_manifest_equals_the_records_of_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MENDED, str(tmp_path / "mended"))
     made = plan(tmp_path, "mends ok throws")
     run = start(tmp_path, made)
@@ -182,7 +180,7 @@ def test_a_run_and_its_cells_say_the_same(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("inline_slots")
-def test_a_manifest_behind_the_times_is_brought_up_to_date(tmp_path: Path) -> None:
+def test_outdated_manifest_is_updated(tmp_path: Path) -> None:
     """A killed harness leaves a manifest that says less than the cells' directories."""
     made = plan(tmp_path, "ok throws")
     run = start(tmp_path, made)
@@ -196,7 +194,7 @@ def test_a_manifest_behind_the_times_is_brought_up_to_date(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("inline_slots")
-def test_failed_cells_are_tried_again_and_both_attempts_kept(
+def test_failed_cell_runs_again_and_both_attempts_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(MENDED, str(tmp_path / "mended"))

@@ -14,7 +14,7 @@ from rogue.workloads.transports import parse_transport
 GROUP = "traffic=[{name: bulk, workload: {kind: incast, senders: 2, size: 1MB, verb: read}}]"
 
 
-def test_a_transport_without_read_writes(tmp_path: Path) -> None:
+def test_transport_without_read_uses_write(tmp_path: Path) -> None:
     assert dict(carried_verbs(parse_transport("rogue"))) == {"write": "write", "read": "read", "send": "send"}
     assert dict(carried_verbs(parse_transport("dctcp"))) == {
         "write": "write",
@@ -36,7 +36,7 @@ def test_transports_that_carry_the_same_verbs_share_the_flows(tmp_path: Path) ->
     assert irn is not rogue
 
 
-def test_nothing_is_looked_for_inside_and_all_is_as_before_afterwards() -> None:
+def test_gc_paused_restores_the_collector() -> None:
     with gc_paused():
         assert not gc.isenabled()
         with gc_paused():
@@ -50,7 +50,7 @@ CARRIER_GROUP = (
 )
 
 
-def test_which_parameters_are_a_groups_own(tmp_path: Path) -> None:
+def test_own_parameters_of_a_group(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[{name: rogue, segment: 16KiB}]")
     assert not cell.groups[0].states("segment")
     (own,) = cell_of(tmp_path, "workload=null", f"traffic=[{CARRIER_GROUP}]").groups
@@ -58,7 +58,7 @@ def test_which_parameters_are_a_groups_own(tmp_path: Path) -> None:
     assert own.states("segment"), "whatever is wrong with its transport is its own mistake"
 
 
-def test_the_probe_says_that_it_is_one(tmp_path: Path) -> None:
+def test_probe_is_marked_in_its_flow(tmp_path: Path) -> None:
     """Whatever a group may be called."""
     cell = cell_of(tmp_path, "workload=null", f"traffic=[{CARRIER_GROUP.replace('own', 'probe')}]")
     assert cell.probe is not None
@@ -86,7 +86,7 @@ def test_groups_have_the_cells_transport_or_their_own(tmp_path: Path) -> None:
     assert rival.parameters == {}
 
 
-def test_what_was_replaced_is_said(tmp_path: Path) -> None:
+def test_replaced_verbs_are_listed(tmp_path: Path) -> None:
     rogue, rogue_uc = (cell_of(tmp_path, text=GROUPS, index=index) for index in (0, 1))
     assert rogue.replaced_verbs == "dctcp has no read: write in the same direction of data"
     assert rogue_uc.replaced_verbs == (
@@ -96,14 +96,14 @@ def test_what_was_replaced_is_said(tmp_path: Path) -> None:
     assert cell_of(tmp_path).replaced_verbs is None
 
 
-def test_a_group_in_which_nothing_happens_is_named(tmp_path: Path) -> None:
+def test_idle_group_is_named(tmp_path: Path) -> None:
     late = "workload={kind: many_pairs, hosts: 3, load: 0.5, arrive_for: 1ns}"
     told = "nothing happens in main: its first transfer would come after its end; let it run longer"
     assert cell_of(tmp_path, late).idleness == told
     assert cell_of(tmp_path).idleness is None
 
 
-def test_a_program_without_a_message_has_nothing_to_measure(tmp_path: Path) -> None:
+def test_program_without_messages_is_idle(tmp_path: Path) -> None:
     """Running longer would not help."""
     (tmp_path / "calc.goal").write_text("num_ranks 2\nrank 0 {\nl1: calc 100\n}\nrank 1 {\nl1: calc 100\n}\n")
     idle = cell_of(tmp_path, "workload={kind: goal, file: calc.goal}").idleness
@@ -111,9 +111,7 @@ def test_a_program_without_a_message_has_nothing_to_measure(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("idle", [("a",), ("b",), ("b", "c")])
-def test_of_several_groups_the_first_one_in_which_nothing_happens_is_named(
-    tmp_path: Path, idle: tuple[str, ...]
-) -> None:
+def test_first_idle_group_is_named(tmp_path: Path, idle: tuple[str, ...]) -> None:
     pairs = "workload: {kind: many_pairs, hosts: 3, load: 0.9, arrive_for: "
     groups = ", ".join(f"{{name: {name}, {pairs}{'1ns' if name in idle else '10ms'}}}}}" for name in "abc")
     cell = cell_of(tmp_path, "workload=null", f"traffic=[{groups}]")
@@ -127,7 +125,7 @@ def test_receivers(tmp_path: Path) -> None:
     assert cell_of(tmp_path).busiest_receiver == "h3"
 
 
-def test_the_probe_has_a_host_of_its_own_and_the_first_groups_class(tmp_path: Path) -> None:
+def test_probe_has_its_own_host_and_the_first_groups_priority(tmp_path: Path) -> None:
     traffic = "traffic=[{name: a, workload: {kind: incast, senders: 1, size: 1MB}, priority: 3}]"
     probe = cell_of(tmp_path, "workload=null", traffic).probe
     assert probe is not None
@@ -135,7 +133,7 @@ def test_the_probe_has_a_host_of_its_own_and_the_first_groups_class(tmp_path: Pa
     assert cell_of(tmp_path, "probe=null").probe is None
 
 
-def test_it_is_worked_out_once_and_goes_to_another_process(tmp_path: Path) -> None:
+def test_derived_values_are_cached_and_not_pickled(tmp_path: Path) -> None:
     cell = cell_of(tmp_path)
     assert cell.groups is cell.groups
     assert cell.timing is cell.timing
@@ -145,7 +143,7 @@ def test_it_is_worked_out_once_and_goes_to_another_process(tmp_path: Path) -> No
 POISSON = "workload={kind: poisson, load: 0.5, size: 20KB, arrive_for: 30ms, ignore_for: 4ms}"
 
 
-def test_what_counts_for_nothing_is_told(tmp_path: Path) -> None:
+def test_facts_of_warm_up_and_bottleneck(tmp_path: Path) -> None:
     facts = cell_facts(cell_of(tmp_path, POISSON))
     assert (facts["warm_up_ns"], facts["arriving_ns"]) == (4_000_000, 30_000_000)
     assert (facts["framing"], facts["mtu_bytes"], facts["replaced_verbs"]) == ("rocev2", 1024, None)
@@ -153,7 +151,7 @@ def test_what_counts_for_nothing_is_told(tmp_path: Path) -> None:
     assert (lasting["bottleneck_port"], lasting["arriving_ns"]) == ("s0->h3", None)
 
 
-def test_the_bytes_of_one_collective_are_told(tmp_path: Path) -> None:
+def test_facts_of_a_collective(tmp_path: Path) -> None:
     """3 MB over 3 ranks: 2 * 2/3 of them in an all-reduce; of two collectives there is no one number."""
     ring = "{kind: collective, operation: all_reduce, hosts: 3, size: 3MB}"
     facts = cell_facts(cell_of(tmp_path, f"workload={ring}"))
@@ -169,13 +167,13 @@ transports: [roce]
     assert cell_facts(cell_of(tmp_path, text=two))["bus_bytes"] is None
 
 
-def test_traffic_that_repeats_until_a_time_is_marked(tmp_path: Path) -> None:
+def test_fact_repeats(tmp_path: Path) -> None:
     assert cell_facts(cell_of(tmp_path, "workload.repeat_for=10ms"))["repeats"] is True
     assert cell_facts(cell_of(tmp_path))["repeats"] is False
     assert cell_facts(cell_of(tmp_path, POISSON))["repeats"] is False
 
 
-def test_a_burst_is_no_load(tmp_path: Path) -> None:
+def test_burst_has_no_arrival_time(tmp_path: Path) -> None:
     """Both transfers of a trace start within a microsecond and drain: their queue is the whole traffic's."""
     rows = "start_us,src,dst,size_bytes\n0,h0,h3,10000000\n1,h1,h3,10000000\n"
     (tmp_path / "burst.csv").write_text(rows)
@@ -226,7 +224,7 @@ CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
 LOSS = "faults=[{kind: loss, target: s0-h1, %s}]"
 
 
-def test_changes_of_links_by_time(tmp_path: Path) -> None:
+def test_events_of_links(tmp_path: Path) -> None:
     assert fault_events(cell_of(tmp_path, CUT), 10**9) == [
         ("", 1_000_000, "link_cut", "h1"),
         ("", 3_000_000, "link_restored", "h1"),
@@ -240,7 +238,7 @@ def test_changes_of_links_by_time(tmp_path: Path) -> None:
     assert fault_events(cell_of(tmp_path, LOSS % "one_in: 0"), 10**9) == []
 
 
-def test_what_chance_decides_is_told_link_by_link(tmp_path: Path) -> None:
+def test_events_of_random_link_failures_depend_on_the_seed(tmp_path: Path) -> None:
     """The seed decides: two repetitions have other links."""
     tree = "topology={kind: fat_tree, k: 4, rate: 10Gbps}"
     failures = "faults=[{kind: link_failures, links: 3, at: 1ms, duration: 2ms, reroute_after: 1us}]"
@@ -252,7 +250,7 @@ def test_what_chance_decides_is_told_link_by_link(tmp_path: Path) -> None:
     assert links[0] != links[1]
 
 
-def test_what_goes_wrong_at_hosts_and_in_switches(tmp_path: Path) -> None:
+def test_events_of_hosts_and_switches(tmp_path: Path) -> None:
     def events(fault: str) -> list[tuple[int, str, str]]:
         cell = cell_of(tmp_path, f"faults=[{{{fault}}}]")
         return [(t_ns, event, target) for _, t_ns, event, target in fault_events(cell, 10**9)]
@@ -281,7 +279,7 @@ def test_greedy_flows_fill_their_receiver(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("interval", "rows"), [("10ms", 2e6 / 65536), ("100us", 2 * 1_717_184 / 1e5)])
-def test_controls_tell_after_each_segment_or_interval(tmp_path: Path, interval: str, rows: float) -> None:
+def test_control_rows_follow_segments_or_intervals(tmp_path: Path, interval: str, rows: float) -> None:
     """Two flows of 1 MB last 1.7 ms: 31 segments, or 17 intervals of each flow."""
     measure = f"measure=[control, {{kind: throughput, interval: {interval}}}]"
     cell = cell_of(tmp_path, "probe=null", measure)
@@ -291,7 +289,7 @@ def test_controls_tell_after_each_segment_or_interval(tmp_path: Path, interval: 
 
 
 @pytest.mark.parametrize(("packets_max", "rows"), [(50_000, 2 * 2 * 2e6 / 1024), (500, 500)])
-def test_packets_cross_two_links_and_are_acknowledged(tmp_path: Path, packets_max: int, rows: float) -> None:
+def test_packet_rows_count_links_and_acknowledgements(tmp_path: Path, packets_max: int, rows: float) -> None:
     measure = f"measure=[rtt, {{kind: packets, packets_max: {packets_max}}}]"
     cell = cell_of(tmp_path, "probe=null", measure)
     assert expected_bytes(cell) == pytest.approx(20_000 + 2 * 100 + 2e6 / 65536 * 20 + rows * 10)

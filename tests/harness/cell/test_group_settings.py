@@ -52,9 +52,7 @@ def mistake_of(cell: Cell) -> ParameterMistake | None:
         (", transport: rogue, parameters: {beta_packets: 1}", "own"),
     ],
 )
-def test_a_mistake_is_the_groups_if_the_group_states_it_or_has_its_own_transport(
-    tmp_path: Path, more: str, group: str | None
-) -> None:
+def test_mistake_names_the_group_that_states_it(tmp_path: Path, more: str, group: str | None) -> None:
     transports = "transports=[{name: rogue, beta_packets: 1.0}]"
     cell = cell_of(tmp_path, "workload=null", f"traffic=[{{name: own, {WORKLOAD}{more}}}]", transports)
     mistake = mistake_of(cell)
@@ -62,7 +60,7 @@ def test_a_mistake_is_the_groups_if_the_group_states_it_or_has_its_own_transport
     assert (mistake.key, mistake.group) == ("beta_packets", group)
 
 
-def test_a_parameter_of_a_transport_that_carries_nothing(tmp_path: Path) -> None:
+def test_unused_transport_takes_no_parameters(tmp_path: Path) -> None:
     traffic = f"traffic=[{{name: own, {WORKLOAD}, transport: roce}}]"
     transports = "transports=[{name: rogue, alpha_packets: 1}]"
     mistake = mistake_of(cell_of(tmp_path, "workload=null", traffic, transports))
@@ -72,14 +70,14 @@ def test_a_parameter_of_a_transport_that_carries_nothing(tmp_path: Path) -> None
     assert mistake_of(cell_of(tmp_path, "workload=null", traffic)) is None
 
 
-def test_a_group_translates_its_parameters_once(cell: Cell) -> None:
+def test_group_settings_are_cached(cell: Cell) -> None:
     (group,) = cell.groups
     assert isinstance(group, Group)
     assert group.settings is group.settings
     assert mistake_of(cell) is None
 
 
-def test_hosts_with_other_line_rates_have_other_defaults(tmp_path: Path) -> None:
+def test_defaults_depend_on_the_line_rate(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text(
         "links: [{link: h0-s0, rate: 10Gbps}, {link: h1-s0, rate: 100Gbps}, {link: h2-s0, rate: 100Gbps}]"
     )
@@ -92,13 +90,13 @@ def test_hosts_with_other_line_rates_have_other_defaults(tmp_path: Path) -> None
     assert {settings.retry_count for settings in agents.values()} == {3}
 
 
-def test_options_of_drivers_are_no_parameters_of_the_agent(cell: Cell) -> None:
+def test_driver_options_are_not_agent_parameters(cell: Cell) -> None:
     settings = settings_of(cell, "rogue", completions="polling", record_inputs=True, segment="16KiB")
     assert settings.options == DriverOptions("polling", True)
     assert settings.overrides == {"segment_bytes": 16_384}
 
 
-def test_the_defaults_of_options_are_the_agents(cell: Cell) -> None:
+def test_option_defaults_equal_those_of_the_agent(cell: Cell) -> None:
     prepare = Prepare("a", 1, "requester", "10.9.0.1", "rogue", 1)
     assert settings_of(cell, "rogue").options == DriverOptions(prepare.completions, prepare.record_inputs)
 
@@ -111,7 +109,7 @@ def test_the_defaults_of_options_are_the_agents(cell: Cell) -> None:
         ("record_inputs", "maybe", "false or true"),
     ],
 )
-def test_a_value_that_an_option_does_not_take(cell: Cell, key: str, value: Scalar, expected: str) -> None:
+def test_wrong_option_is_an_error(cell: Cell, key: str, value: Scalar, expected: str) -> None:
     mistake = mistake_in(cell, "rogue", {key: value})
     assert (mistake.key, mistake.expected) == (key, expected)
 
@@ -122,14 +120,14 @@ TABLE = (
 )
 
 
-def test_a_time_has_its_unit_in_the_value() -> None:
+def test_values_are_in_base_units() -> None:
     assert values_of(TABLE, {"gap": "1us", "cap_packets": 7, "mine": "not"}) == {
         "gap_ns": 1_000,
         "cap_packets": 7,
     }
 
 
-def test_a_part_of_a_packet_is_a_value_where_the_least_is_one() -> None:
+def test_fractional_packets_need_a_fractional_minimum() -> None:
     table = (SwitchParameter("cwnd_min_packets", 0.001, 1e-6, 1, "a window"),)
     assert values_of(table, {"cwnd_min_packets": 0.5}) == {"cwnd_min_packets": 0.5}
 
@@ -144,14 +142,14 @@ def test_a_part_of_a_packet_is_a_value_where_the_least_is_one() -> None:
         ("cap_packets", 7.5, "a whole number"),
     ],
 )
-def test_a_value_out_of_bounds_or_in_another_unit(key: str, value: str | float, expected: str) -> None:
+def test_wrong_value_is_an_error(key: str, value: str | float, expected: str) -> None:
     with pytest.raises(ParameterError) as caught:
         values_of(TABLE, {key: value})
     assert (caught.value.mistake.key, caught.value.mistake.expected) == (key, expected)
 
 
 @pytest.mark.parametrize("name", TRANSPORTS)
-def test_without_parameters_it_is_the_agents_own_choice(cell: Cell, name: str) -> None:
+def test_default_settings_equal_those_of_the_agent(cell: Cell, name: str) -> None:
     assert agent_of(cell, name) == TRANSPORTS[name](RATE_BPS)
     assert settings_of(cell, name) == GroupSettings(agents={RATE_BPS: TRANSPORTS[name](RATE_BPS)})
 
@@ -177,7 +175,7 @@ def test_quantities_are_written_with_their_unit(cell: Cell) -> None:
     }  # fmt: skip
 
 
-def test_another_control_has_other_parameters(cell: Cell) -> None:
+def test_each_control_has_its_parameters(cell: Cell) -> None:
     agent = agent_of(cell, "rogue", cc="fixed", window_packets=9.0)
     assert (agent.cc, agent.cc_parameters.__class__.__name__) == ("fixed", "FixedParameters")
 
@@ -197,7 +195,7 @@ def test_another_control_has_other_parameters(cell: Cell) -> None:
         ({"cc": "fixed", "base_rtt_floor": "25us"}, "base_rtt_floor", "one of the parameters"),
     ],
 )
-def test_wrong_parameters_are_named_as_they_were_written(
+def test_wrong_parameter_is_named_as_written(
     cell: Cell, parameters: dict[str, Scalar], key: str, expected: str
 ) -> None:
     mistake = mistake_in(cell, "rogue", parameters)
@@ -229,7 +227,7 @@ def test_wrong_parameters_are_named_as_they_were_written(
         ),
     ],
 )
-def test_of_two_that_contradict_each_other_the_one_in_the_file_is_named(
+def test_contradiction_names_the_parameter_in_the_file(
     cell: Cell, parameters: dict[str, Scalar], key: str, expected: str, advice: str
 ) -> None:
     assert mistake_in(cell, "rogue", parameters) == ParameterMistake(key, expected, advice)
@@ -248,13 +246,13 @@ def test_of_two_that_contradict_each_other_the_one_in_the_file_is_named(
         ("resilient_roce", None, "dcqcn"),
     ],
 )
-def test_which_control_nics_have(cell: Cell, transport: str, variant: str | None, name: str | None) -> None:
+def test_control_of_nics(cell: Cell, transport: str, variant: str | None, name: str | None) -> None:
     settings = settings_of(cell, transport, **({} if variant is None else {"variant": variant}))
     assert settings.control == (None if name is None else NicPart(name, {}))
     assert name is None or name in CONTROLS
 
 
-def test_nics_take_their_parameters_and_the_agent_the_rest(cell: Cell) -> None:
+def test_parameters_of_nics_and_of_the_agent(cell: Cell) -> None:
     parameters: dict[str, Scalar] = {"rtt_low": "25us", "beta": 0.5, "cap_packets": 7, "segment": "64KB"}
     settings = settings_of(
         cell, "irn+timely+spray", paths=8, variant="ns3-rdma", window_packets=9.0, **parameters
@@ -269,7 +267,7 @@ def test_nics_take_their_parameters_and_the_agent_the_rest(cell: Cell) -> None:
     assert (agent.transport, agent.segment_bytes) == ("roce", 2**20)  # type: ignore[union-attr]
 
 
-def test_switches_take_fair_rates_and_the_curve(cell: Cell) -> None:
+def test_parameters_of_switches(cell: Cell) -> None:
     assert settings_of(cell, "roce+hpcc").fair_rates is None
     assert settings_of(cell, "roce+rocc", reference="75KB").fair_rates == {"reference_bytes": 75_000}
     settings = settings_of(cell, "roce+dcqcn", kmin="20KB")
@@ -277,7 +275,7 @@ def test_switches_take_fair_rates_and_the_curve(cell: Cell) -> None:
     assert settings.control == NicPart("dcqcn", {})
 
 
-def test_a_tcp_takes_its_parameters_alone(cell: Cell) -> None:
+def test_parameters_of_tcp(cell: Cell) -> None:
     settings = settings_of(cell, "dctcp", rto_min="10ms", mark_above="60KB", timestamps=1)
     tcp = TcpSettings("dctcp", {"rto_min_ns": 10_000_000, "timestamps": 1}, 60_000)
     assert settings.tcp == settings.of_host(RATE_BPS) == tcp
@@ -287,7 +285,7 @@ def test_a_tcp_takes_its_parameters_alone(cell: Cell) -> None:
     assert TcpSettings("cubic", {}).segment_bytes == 1460
 
 
-def test_ultra_ethernet_has_words_and_credits(cell: Cell) -> None:
+def test_parameters_of_ultra_ethernet(cell: Cell) -> None:
     settings = settings_of(cell, "uet+rccc", load_balancing="reps", credit_packets=8)
     assert settings.recovery == NicPart("uet-rccc", {"load_balancing": 2, "credit_packets": 8})
     assert settings.spraying == {}
@@ -326,7 +324,7 @@ def test_ultra_ethernet_has_words_and_credits(cell: Cell) -> None:
         ("uet", {"credit_rate": 0.9}, "credit_rate", "one of the parameters"),
     ],
 )
-def test_mistakes_in_parameters_of_nics(
+def test_wrong_nic_parameter_is_an_error(
     cell: Cell, transport: str, parameters: dict[str, Scalar], key: str, expected: str
 ) -> None:
     mistake = mistake_in(cell, transport, parameters)
@@ -334,7 +332,7 @@ def test_mistakes_in_parameters_of_nics(
     assert mistake.expected.startswith(expected)
 
 
-def test_a_timeout_of_go_back_n_leads_to_those_of_the_loss_recovery(cell: Cell) -> None:
+def test_advice_names_the_timeouts_of_the_loss_recovery(cell: Cell) -> None:
     advice = [mistake_in(cell, each, {"timeout_exponent": 3}).advice for each in ("irn", "uet")]
     assert advice == ["its timeouts are rto_low and rto_high", "its timeout is rto"]
 
@@ -348,5 +346,5 @@ def test_a_timeout_of_go_back_n_leads_to_those_of_the_loss_recovery(cell: Cell) 
         {"smartt": 1, "fair_gain": 2},
     ],
 )
-def test_what_ultra_ethernet_may_have_beside_each_other(cell: Cell, parameters: dict[str, Scalar]) -> None:
+def test_allowed_combinations_of_ultra_ethernet(cell: Cell, parameters: dict[str, Scalar]) -> None:
     assert settings_of(cell, "uet", **parameters).recovery is not None

@@ -18,7 +18,7 @@ LATER = "{kind: link_cut, target: s0-s1, at: 2ms, duration: 1ms}"
 SOONER = "{kind: link_cut, target: h1, at: 1ms, duration: 5ms}"
 
 
-def test_every_link_has_its_numbers(tmp_path: Path) -> None:
+def test_links_keep_their_rates_and_delays(tmp_path: Path) -> None:
     network = cell_of(tmp_path, DUMBBELL).network
     links = network.links
     assert [(link.a, link.b, link.rate_bps) for link in links if "s1" in (link.a, link.b)] == [
@@ -29,7 +29,7 @@ def test_every_link_has_its_numbers(tmp_path: Path) -> None:
     assert links[0].ports == (f"{links[0].a}->{links[0].b}", f"{links[0].b}->{links[0].a}")
 
 
-def test_losses_are_their_links(tmp_path: Path) -> None:
+def test_losses_are_grouped_by_link(tmp_path: Path) -> None:
     """Also those of nothing: who asks for them asks for a network that may lose packets."""
     losses = "faults=[{kind: loss, target: s0-s1, one_in: 8}, {kind: loss, target: h2, probability: 0}]"
     by_link = cell_of(tmp_path, DUMBBELL, losses).network.losses
@@ -37,7 +37,7 @@ def test_losses_are_their_links(tmp_path: Path) -> None:
     assert lossy == {("s0->s1", "s1->s0"): [0.125], ("h2->s1", "s1->h2"): [0.0]}
 
 
-def test_outages_stand_as_written_and_other_faults_are_no_links(tmp_path: Path) -> None:
+def test_outages_are_as_written_without_other_faults(tmp_path: Path) -> None:
     flooding = "{kind: flooding, target: s0, destination: h1}"
     network = cell_of(tmp_path, DUMBBELL, f"faults=[{flooding}, {LATER}, {SOONER}]").network
     assert network.outages == (
@@ -52,7 +52,7 @@ def test_outages_stand_as_written_and_other_faults_are_no_links(tmp_path: Path) 
     assert [fault.target for fault in network.breakages] == ["s0"]
 
 
-def test_an_outage_of_one_direction_goes_from_the_first_to_the_second(tmp_path: Path) -> None:
+def test_one_way_outage_starts_at_the_first_node(tmp_path: Path) -> None:
     found = [
         cell_of(tmp_path, DUMBBELL, f"faults=[{LATER.replace('s0-s1', target + ', one_way: true')}]")
         for target in ("s1-s0", "s0-s1", "h2")
@@ -82,7 +82,7 @@ def test_every_egress_of_a_switch_is_a_port(tmp_path: Path) -> None:
     assert ports["s0->s1"] == SwitchPort(switch, Link("s0", "s1", 1_000_000_000, 3_000))
 
 
-def test_a_priority_has_what_its_groups_ask_for(tmp_path: Path) -> None:
+def test_priority_combines_the_requests_of_its_groups(tmp_path: Path) -> None:
     network = cell_of(tmp_path, "topology.pause_xoff=100KB", text=GROUPS).network
     pauses = Pauses(1 / 16, 100_000, None, None, 200_000_000)
     assert network.priorities == {
@@ -94,7 +94,7 @@ def test_a_priority_has_what_its_groups_ask_for(tmp_path: Path) -> None:
     assert network.contradiction is None
 
 
-def test_weights_are_those_of_priorities_that_carry_groups(tmp_path: Path) -> None:
+def test_weights_exist_for_used_priorities(tmp_path: Path) -> None:
     network = cell_of(tmp_path, "topology.weights=[7, 2, 5]", text=GROUPS).network
     assert network.weights == {1: 2}, "0 and 2 are empty, and 3 goes first"
     assert cell_of(tmp_path, text=GROUPS).network.weights == {}
@@ -107,7 +107,7 @@ def test_weights_are_those_of_priorities_that_carry_groups(tmp_path: Path) -> No
         ("transports=[roce+dcqcn]", "priority 3 has groups that ask for different markings: "),
     ],
 )
-def test_groups_of_one_priority_agree_or_are_refused(tmp_path: Path, setting: str, told: str) -> None:
+def test_conflicting_groups_of_one_priority_are_refused(tmp_path: Path, setting: str, told: str) -> None:
     network = cell_of(tmp_path, "traffic[1].priority=3", setting, text=GROUPS).network
     assert network.contradiction == f"{told}give them different priorities"
 
@@ -120,12 +120,14 @@ def test_groups_of_one_priority_agree_or_are_refused(tmp_path: Path, setting: st
         (("transports=[dctcp]",), 1500),
     ],
 )
-def test_the_largest_packet_is_known(tmp_path: Path, settings: tuple[str, ...], ip_packet_bytes: int) -> None:
+def test_largest_ip_packet_of_each_transport(
+    tmp_path: Path, settings: tuple[str, ...], ip_packet_bytes: int
+) -> None:
     """RoCEv2: IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4. TCP: segments of 1460 and 40 of headers."""
     assert cell_of(tmp_path, *settings).network.ip_packet_bytes == ip_packet_bytes
 
 
-def test_a_parameter_that_cannot_be_makes_no_network(tmp_path: Path) -> None:
+def test_impossible_parameter_is_an_error(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: -1}]")
     with pytest.raises(ParameterError):
         _ = cell.network
@@ -143,7 +145,7 @@ def struck(directory: Path, faults: str, seed: int) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_entries_know_of_each_other(tmp_path: Path, seed: int) -> None:
+def test_later_faults_spare_cut_links(tmp_path: Path, seed: int) -> None:
     """The second one finds no other uplink of s0 that may go, and no link is cut twice before all are."""
     assert set(struck(tmp_path, f"{OF_AN_EDGE}, {OF_AN_EDGE}", seed)) == UPLINKS
     of_all = OF_AN_EDGE.replace("target: s0, links: 1", "links: 4")
@@ -165,7 +167,7 @@ def outages(directory: Path, *cuts: str) -> list[tuple[str, int, int]]:
     return [(each.target, each.at_ns // 1_000, (each.at_ns + each.duration_ns) // 1_000) for each in faults]
 
 
-def test_outages_of_one_link_that_adjoin_or_overlap_are_one(tmp_path: Path) -> None:
+def test_overlapping_outages_are_joined(tmp_path: Path) -> None:
     """In any order, and also where one ends within another; the first that was written gives its place."""
     first, second = "at: 100us, duration: 100us", "at: 200us, duration: 100us"
     assert outages(tmp_path, first, second) == [("s0-s8", 100, 300)]
@@ -173,7 +175,7 @@ def test_outages_of_one_link_that_adjoin_or_overlap_are_one(tmp_path: Path) -> N
     assert outages(tmp_path, second, other, first, within) == [("s0-s8", 100, 300), ("s0-s9", 5, 6)]
 
 
-def test_outages_that_differ_stay_apart(tmp_path: Path) -> None:
+def test_different_outages_stay_separate(tmp_path: Path) -> None:
     """By a gap, by when switches know of them, or by their direction."""
     first, second = "at: 100us, duration: 100us", "at: 200us, duration: 100us"
     apart = [("s0-s8", 100, 200), ("s0-s8", 200, 300)]
@@ -184,7 +186,7 @@ def test_outages_that_differ_stay_apart(tmp_path: Path) -> None:
     assert outages(tmp_path, f"{first}, one_way: true", back) == [apart[0], ("s8-s0", 200, 300)]
 
 
-def test_switches_know_of_a_link_that_is_down_for_long_by_two_outages(tmp_path: Path) -> None:
+def test_joined_outage_is_long_enough_to_reroute(tmp_path: Path) -> None:
     """Each is shorter than what they need, both are not."""
     knowing = "reroute_after: 150us"
     cuts = (f"at: {at_us}us, duration: 100us, {knowing}" for at_us in (100, 200))
@@ -197,7 +199,7 @@ def test_switches_know_of_a_link_that_is_down_for_long_by_two_outages(tmp_path: 
     ]  # fmt: skip
 
 
-def test_nothing_goes_wrong_unless_it_is_asked_for(tmp_path: Path) -> None:
+def test_experiment_without_faults_has_none(tmp_path: Path) -> None:
     assert cell_of(tmp_path, "faults=[]").faults == ()
 
 
@@ -206,28 +208,28 @@ def curve_of(directory: Path, transport: str, *settings: str, **parameters: Scal
 
 
 @pytest.mark.parametrize(("rate", "frames"), [("1Gbps", 20), ("10Gbps", 65), ("40Gbps", 260)])
-def test_it_grows_with_the_rate(tmp_path: Path, rate: str, frames: int) -> None:
+def test_k_grows_with_the_line_rate(tmp_path: Path, rate: str, frames: int) -> None:
     """65 frames of 1518 bytes at 10 Gb/s, and never fewer than 20."""
     curve = curve_of(tmp_path, "dctcp", f"topology.rate={rate}")
     assert curve is not None and curve.kmin_bytes == frames * 1518
 
 
 @pytest.mark.parametrize("value", [True, "long", -1, "-1B", "2TB"])
-def test_what_no_queue_can_be(tmp_path: Path, value: Scalar) -> None:
+def test_impossible_marking_threshold_is_an_error(tmp_path: Path, value: Scalar) -> None:
     with pytest.raises(ParameterError) as caught:
         curve_of(tmp_path, "dctcp", mark_above=value)
     assert caught.value.mistake.key == "mark_above"
 
 
 @pytest.mark.parametrize("transport", ["roce+dcqcn", "irn+pfc+dcqcn", "resilient_roce"])
-def test_a_control_that_reacts_to_marks_has_dcqcns_curve(tmp_path: Path, transport: str) -> None:
+def test_controls_that_react_to_marks_have_the_dcqcn_curve(tmp_path: Path, transport: str) -> None:
     """Table 1 of "ECN or delay": 5 KB, 200 KB and 1 %."""
     curve = curve_of(tmp_path, transport)
     assert curve == DCQCN_CURVE == MarkingCurve(5_000, 200_000, 0.01)
     assert str(curve) == "marks from 5000 to 200000 bytes, then with 0.01"
 
 
-def test_the_curve_can_be_asked_for(tmp_path: Path) -> None:
+def test_curve_can_be_requested(tmp_path: Path) -> None:
     asked: dict[str, Scalar] = {"kmin": "20KB", "kmax": "1MB", "pmax": 0.5, "drops_instead": 1}
     found = curve_of(tmp_path, "roce+dcqcn", average_weight=0.002, **asked)
     assert found == MarkingCurve(20_000, 1_000_000, 0.5, average_weight=0.002, drops_instead=True)
@@ -240,7 +242,7 @@ def test_k_is_a_step_by_the_queue_at_arrival(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("transport", ["rogue", "roce+pfc", "roce+timely", "cubic"])
-def test_who_needs_no_marks(tmp_path: Path, transport: str) -> None:
+def test_transports_without_marks(tmp_path: Path, transport: str) -> None:
     assert curve_of(tmp_path, transport) is None
 
 
@@ -252,7 +254,7 @@ def test_who_needs_no_marks(tmp_path: Path, transport: str) -> None:
         ({"drops_above": 0.5}, "drops_above", "0 or 1"),
     ],
 )
-def test_curves_that_cannot_be(
+def test_impossible_curve_is_an_error(
     tmp_path: Path, parameters: dict[str, str | float], key: str, expected: str
 ) -> None:
     with pytest.raises(ParameterError) as caught:

@@ -29,7 +29,7 @@ def test_intervals_follow_the_duration(
     assert (timing.throughput_interval_ns, timing.queue_interval_ns) == (throughput_ns, queues_ns)
 
 
-def test_a_drain_does_not_make_samples_of_queues_rarer(tmp_path: Path) -> None:
+def test_drain_time_does_not_change_the_queue_interval(tmp_path: Path) -> None:
     poisson = "workload={kind: poisson, load: 0.5, size: 20KB, arrive_for: 3ms, drain_for: 1s}"
     timing = cell_of(tmp_path, poisson).timing
     assert (timing.traffic_ns, timing.queue_interval_ns) == (1_003_000_000, 10_000)
@@ -54,13 +54,13 @@ def test_many_flows_are_sampled_less_often(tmp_path: Path) -> None:
         assert asked.timing.throughput_interval_ns == 10**7
 
 
-def test_intervals_that_were_asked_for(tmp_path: Path) -> None:
+def test_requested_intervals(tmp_path: Path) -> None:
     asked = "measure=[{kind: throughput, interval: 3ms}, {kind: queues, interval: 7us}]"
     timing = cell_of(tmp_path, asked).timing
     assert (timing.throughput_interval_ns, timing.queue_interval_ns) == (3_000_000, 7_000)
 
 
-def test_finite_traffic_lasts_as_long_as_its_receiver_needs(tmp_path: Path) -> None:
+def test_finite_traffic_lasts_as_long_as_its_receiver_is_busy(tmp_path: Path) -> None:
     # two times 1 MB at 10 Gb/s * 1024 / 1106
     timing = cell_of(tmp_path).timing
     assert timing.traffic_ns == pytest.approx(2e6 * 8 / (10e9 * 1024 / 1106) * 1e9, abs=1)
@@ -93,7 +93,7 @@ def test_pings_follow_each_other(tmp_path: Path) -> None:
     assert lasting_ns == pytest.approx(100 * (4_000 + 2 * (162 + 86) * 0.8), rel=1e-3)
 
 
-def test_a_large_transfer_that_starts_late_is_done_late(tmp_path: Path) -> None:
+def test_late_large_transfer_sets_the_duration(tmp_path: Path) -> None:
     """10 MB take 8.7 ms at 10 Gb/s, from the fifth millisecond on; a larger one before is done before."""
     rows = ("0,h0,h1,12000000", "5,h2,h3,10000000", "6,h0,h1,1000")
     (tmp_path / "late.csv").write_text("\n".join(["start_ms,src,dst,size_bytes", *rows]))
@@ -101,7 +101,7 @@ def test_a_large_transfer_that_starts_late_is_done_late(tmp_path: Path) -> None:
     assert timing.traffic_ns == pytest.approx(5_000_000 + 8_640_000, rel=0.01)
 
 
-def test_computing_between_transfers_takes_its_time(tmp_path: Path) -> None:
+def test_computation_counts_in_the_duration(tmp_path: Path) -> None:
     """Two stages, three micro-batches of 2 s forward and 1 s back: (3 + 2 - 1) (2 + 1) less the last 1 s."""
     workload = "workload={kind: pipeline, stages: 2, microbatches: 3, size: 1KB, forward: 2s, backward: 1s}"
     timing = cell_of(tmp_path, workload).timing

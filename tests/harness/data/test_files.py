@@ -24,7 +24,7 @@ def told(path: Path) -> str:
     return str(caught.value.context["got"]).replace(str(path), path.name)
 
 
-def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
+def test_source_has_content_and_checksum(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"abc")
     read = read_source(tmp_path / "a.csv", "a.csv")
     assert (read.content, read.text, read.name) == (b"abc", "abc", "a.csv")
@@ -32,7 +32,7 @@ def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
     assert read == data_source("a.csv", b"abc")
 
 
-def test_what_cannot_be_read_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_file_is_a_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert told(tmp_path / "none.csv") == "'No such file or directory' on opening none.csv"
     assert told(tmp_path) == f"'Is a directory' on opening {tmp_path.name}"
     os.mkfifo(tmp_path / "pipe")
@@ -45,13 +45,13 @@ def test_what_cannot_be_read_is_a_sentence(tmp_path: Path, monkeypatch: pytest.M
     assert told(tmp_path / "large") == "'it has 5 bytes' on opening large"
 
 
-def test_a_file_of_ten_gigabytes_is_refused_unread(tmp_path: Path) -> None:
+def test_huge_file_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as stream:
         stream.truncate(10**10)  # a hole
     assert told(tmp_path / "huge") == "'it has 10000000000 bytes' on opening huge"
 
 
-def test_what_is_no_text_is_told_with_its_line() -> None:
+def test_invalid_utf8_has_its_line() -> None:
     with pytest.raises(PydanticCustomError) as caught:
         data_source("a.csv", b"x\ny\n\xff").text  # noqa: B018
     assert caught.value.context is not None
@@ -79,7 +79,7 @@ def test_a_file_is_read_once_from_beside_the_experiment(tmp_path: Path) -> None:
     assert [source.name for source in files.sources.values()] == ["sub/flows.csv"]
 
 
-def test_a_run_has_the_files_that_it_keeps_and_no_others(tmp_path: Path) -> None:
+def test_run_reads_only_its_kept_files(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text(GOOD)
     beside = files_beside(str(tmp_path / "x.yaml"))
     beside.read(TraceRows, "flows.csv")
@@ -90,7 +90,7 @@ def test_a_run_has_the_files_that_it_keeps_and_no_others(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_every_reader_refuses_nonsense_with_a_mistake(kind: type, tmp_path: Path) -> None:
+def test_readers_refuse_other_formats(kind: type, tmp_path: Path) -> None:
     for number, junk in enumerate((b"\0", b"\xff\xfe", b"PAR1", b"a: [", b"1 2 3\n", b"{}", b"-\n-\n")):
         (tmp_path / f"{number}").write_bytes(junk)
         with pytest.raises(PydanticCustomError):
@@ -98,7 +98,7 @@ def test_every_reader_refuses_nonsense_with_a_mistake(kind: type, tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_a_byte_order_mark_changes_no_file(kind: type, tmp_path: Path) -> None:
+def test_byte_order_mark_is_ignored(kind: type, tmp_path: Path) -> None:
     """Editors on Windows write one in front of UTF-8; a mistake still names the right line."""
     content = FILES[kind].read_bytes()
     for name, each in (("plain", content), ("marked", MARK + content), ("broken", MARK + content + b"\xff")):
@@ -114,7 +114,7 @@ def test_a_byte_order_mark_changes_no_file(kind: type, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_byte_order_mark_changes_no_file_of_another_simulator(name: str) -> None:
+def test_byte_order_mark_is_ignored_in_imports(name: str) -> None:
     plain, marked = (
         FORMATS[name].read(data_source("f", mark + THEIRS[name].encode())).text for mark in (b"", MARK)
     )

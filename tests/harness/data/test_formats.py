@@ -17,7 +17,7 @@ from rogue.workloads.traffic.trace import TraceRow
     st.text(max_size=80)
     | st.lists(st.text("0129 ->.GbpsnNodesTir\n", max_size=12), max_size=12).map("\n".join)
 )
-def test_nothing_is_answered_with_a_traceback(name: str, text: str) -> None:
+def test_random_input_is_valid_or_a_mistake(name: str, text: str) -> None:
     form = FORMATS[name]
     for convert in (form.read, form.write):
         try:
@@ -27,7 +27,7 @@ def test_nothing_is_answered_with_a_traceback(name: str, text: str) -> None:
             assert error.context is not None
 
 
-def test_rows_are_sorted_by_start_and_stay_in_order_otherwise() -> None:
+def test_rows_are_sorted_stably_by_start() -> None:
     rows = [
         TraceRow(5, "h0", "h1", 1, None),
         TraceRow(0, "h1", "h0", 2, None),
@@ -36,13 +36,13 @@ def test_rows_are_sorted_by_start_and_stay_in_order_otherwise() -> None:
     assert trace_text(rows) == "start_ns,src,dst,size_bytes\n0,h1,h0,2\n5,h0,h1,1\n5,h2,h1,3\n"
 
 
-def test_classes_are_groups_where_there_are_several() -> None:
+def test_class_becomes_a_group_if_there_are_several() -> None:
     assert class_group("pg", 3, {3}) is None
     assert class_group("pg", 3, {3, 4}) == "pg3"
     assert [class_of(group, "pg", 9) for group in ("pg3", "pg", "storage", None, "3")] == [3, 9, 9, 9, 9]
 
 
-def test_a_note_names_some_groups_that_are_no_class() -> None:
+def test_note_names_some_groups_without_a_class() -> None:
     assert notes_on_groups(["pg3", "pg0"], "pg", 3) == []
     told = notes_on_groups([f"g{number}" for number in range(7)], "pg", 3)
     assert told == ["groups that are no pgN become pg3: g0, g1, g2, g3, g4 and 2 more"]
@@ -69,7 +69,7 @@ def test_nodes_keep_their_numbers_and_starts_are_exact() -> None:
     assert made.notes == ["ports are left out"]
 
 
-def test_what_stands_below_the_flows_that_are_announced_is_left_out() -> None:
+def test_lines_below_the_announced_flows_are_left_out() -> None:
     """The shipped flow.txt announces two of its flows, and ns-3 reads two."""
     made = read_flows(data_source("flow.txt", (FLOWS + "1 2 3 100 5 3\n").encode()))
     assert len(made.text.splitlines()) == 3
@@ -84,7 +84,7 @@ def test_priority_groups_are_groups_where_they_differ() -> None:
     assert back.text == "2\n2 1 3 100 5 0.000000000\n1 2 4 100 6 0.500000000\n"
 
 
-def test_a_flow_is_written_as_hpccs_generator_does() -> None:
+def test_flow_is_written_as_by_the_hpcc_generator() -> None:
     made = write_flows(data_source("f.csv", b"start_us,src,dst,size_bytes,group\n1.5,h3,h20,77,web\n"))
     assert made.text == "1\n3 20 3 100 77 0.000001500\n"
     assert made.notes == ["groups that are no pgN become pg3: web"]
@@ -107,7 +107,7 @@ BAD_FLOWS = {
 
 
 @pytest.mark.parametrize("text", BAD_FLOWS)
-def test_a_wrong_line_of_flows_is_named(text: str) -> None:
+def test_wrong_line_of_flows_is_an_error(text: str) -> None:
     assert refused_flows(text).startswith(BAD_FLOWS[text])
 
 
@@ -127,7 +127,7 @@ def refused_topology(text: str) -> str:
     return f"{context['got']}, expected {context['expected']}; {context['advice']}"
 
 
-def test_what_is_no_switch_is_a_host_and_numbers_stay() -> None:
+def test_other_nodes_are_hosts_and_keep_their_numbers() -> None:
     network = link_list(read_topology(data_source("t", TOPOLOGY.encode())).text)
     assert (network.hosts, network.switches) == (("h0", "h1", "h2"), ("s3", "s4"))
     assert network.links == (
@@ -146,7 +146,7 @@ def test_what_is_no_switch_is_a_host_and_numbers_stay() -> None:
         ("5 8 1 1 4 X000 8", True),
     ],
 )
-def test_the_first_line_is_that_of_any_family(first: str, is_longer: bool) -> None:
+def test_first_line_of_each_simulator_family(first: str, is_longer: bool) -> None:
     """HPCC; ns3-datacenter with racks and with rates; SimAI with NVSwitches, which are switches."""
     made = read_topology(data_source("t", TOPOLOGY.replace("5 2 4", first).encode()))
     assert made.text == read_topology(data_source("t", TOPOLOGY.encode())).text
@@ -181,12 +181,12 @@ def test_switches_may_come_first_and_over_several_lines() -> None:
     assert link_list(made.text).switches == ("s0", "s1", "s4")
 
 
-def test_nodes_without_a_link_are_told() -> None:
+def test_nodes_without_links_are_noted() -> None:
     text = "4 1 2\n0\n0 1 1Gbps 1ns 0\n0 2 1Gbps 1ns 0\n"
     assert read_topology(data_source("t", text.encode())).notes == ["1 nodes without a link are left out"]
 
 
-def test_the_way_back_gives_the_same_network() -> None:
+def test_written_topology_reads_back_equal() -> None:
     ours = read_topology(data_source("t", TOPOLOGY.encode())).text
     theirs = write_topology(data_source("net.yaml", ours.encode())).text
     assert theirs.splitlines()[:3] == ["5 2 4", "3 4", "0 3 100000000000bps 1000ns 0"]
@@ -226,11 +226,11 @@ BAD_TOPOLOGY = {
 
 
 @pytest.mark.parametrize("text", BAD_TOPOLOGY)
-def test_a_wrong_line_of_a_topology_is_named(text: str) -> None:
+def test_wrong_line_of_a_topology_is_an_error(text: str) -> None:
     assert refused_topology(text).startswith(BAD_TOPOLOGY[text])
 
 
-def test_an_error_rate_of_any_length_is_told_in_a_sentence() -> None:
+def test_error_about_a_long_error_rate_is_short() -> None:
     """Also one with too many zeros for a backtracking match."""
     for rate in ("1" * 200_000, "0" * 200_000 + "x"):
         assert len(refused_topology(f"{LINK}1 2 1Gbps 1ns {rate}\n")) < 500

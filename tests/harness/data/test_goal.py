@@ -21,7 +21,7 @@ def told(text: str) -> str:
     return f"{caught.value.context['got']}, expected {caught.value.context['expected']}"
 
 
-def test_operations_are_read_with_what_they_wait_for() -> None:
+def test_operations_have_their_dependencies() -> None:
     found = goal_schedule(
         "/* ranks // one\n */ num_ranks 2 // two /*\nrank 0 {\n  calc 7 cpu 1\n a : send 9b to 1\nb: calc 0\n"
         "b requires a\nb irequires a\n}\nrank 1 {\nrecv 9b from 0\n}\n"
@@ -95,11 +95,11 @@ def test_messages_match_by_tag_and_then_by_order() -> None:
         ),
     ],
 )
-def test_nonsense_has_a_line_and_a_column(text: str, sentence: str) -> None:
+def test_wrong_schedule_names_line_and_column(text: str, sentence: str) -> None:
     assert sentence in told(text)
 
 
-def test_waits_stand_in_their_order_and_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dependencies_are_ordered_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     head = "num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\nc: calc 1\n"
     text = head + "c requires b\nc requires a\nc irequires a\nc requires b\n}\n"
     assert goal_schedule(text).operations[2] == Operation("calc", 0, 1, requires=(1, 0, 1), irequires=(0,))

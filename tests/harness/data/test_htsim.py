@@ -95,17 +95,17 @@ BAD_MATRIX = {
 
 
 @pytest.mark.parametrize("text", BAD_MATRIX)
-def test_a_wrong_line_is_named(text: str) -> None:
+def test_wrong_line_is_an_error(text: str) -> None:
     assert refused_matrix(text).startswith(BAD_MATRIX[text])
 
 
-def test_groups_that_are_no_priorities_are_told() -> None:
+def test_groups_without_a_priority_are_noted() -> None:
     text = "start_ns,src,dst,size_bytes,group\n0,h0,h1,7,web\n1,h0,h1,7,prio5\n2,h0,h1,7,pg3\n"
     made = write_connections(data_source("f.csv", text.encode()))
     assert made.notes == ["groups that are no prioN become prio2000000: web, pg3"]
 
 
-def test_a_size_that_htsim_cannot_read_is_not_written() -> None:
+def test_size_above_the_htsim_limit_is_an_error() -> None:
     with pytest.raises(PydanticCustomError, match="as htsim reads"):
         write_connections(data_source("f.csv", b"start_ns,src,dst,size_bytes\n0,h0,h1,2147483648\n"))
 
@@ -157,7 +157,7 @@ def test_a_leaf_spine_has_a_link_from_each_rack_to_each_spine() -> None:
     assert net.host_rate_bps("h7") == 10**11
 
 
-def test_three_tiers_have_as_many_ways_as_a_fat_tree() -> None:
+def test_three_tiers_have_as_many_paths_as_a_fat_tree() -> None:
     net, tree = network(THREE_TIERS), FatTree.model_validate({"kind": "fat_tree", "k": 4, "rate": "10Gbps"})
     assert len(net.links()) == len(tree.links())
     for other in ("h1", "h2", "h4", "h15"):
@@ -168,7 +168,7 @@ def test_three_tiers_have_as_many_ways_as_a_fat_tree() -> None:
         assert len(net.path("h0", other)) == len(tree.path("h0", other))
 
 
-def test_the_time_that_switches_take_is_in_the_links() -> None:
+def test_switch_latency_is_added_to_links() -> None:
     """Over a rack's switch (300 ns), a spine (100 ns) and a rack's switch: 3000 + 700 ns in all."""
     slow = LEAF_SPINE.replace("Radix_Up 2", "Radix_Up 2\nSwitch_Latency_ns 300") + "Switch_Latency_ns 100\n"
     assert sum(link.delay_ns for link in network(slow).path("h0", "h7")) == 2 * 1000 + 2 * 500 + 700
@@ -202,18 +202,18 @@ BAD_TREE = {
 
 
 @pytest.mark.parametrize("text", BAD_TREE)
-def test_a_wrong_file_is_a_sentence(text: str) -> None:
+def test_wrong_tree_is_an_error(text: str) -> None:
     assert refused_tree(text).startswith(BAD_TREE[text])
 
 
-def test_a_key_of_any_length_is_told_in_a_sentence() -> None:
+def test_error_about_a_long_key_is_short() -> None:
     with pytest.raises(PydanticCustomError) as caught:
         read_tree(data_source("a.topo", b"k" * 5_000 + b" x\n"))
     assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize("text", [LEAF_SPINE, THREE_TIERS])
-def test_more_links_than_fit_are_told_before_they_are_made(text: str) -> None:
+def test_too_many_links_are_refused_before_creation(text: str) -> None:
     """A short file may contain any number."""
     huge = text.replace("Radix_Up 2", "Radix_Up 222222222222222")
     assert refused_tree(huge).endswith("links in a.topo, expected at most 40000 links")

@@ -26,11 +26,11 @@ def test_nodes_are_sorted_by_number_and_links_are_not() -> None:
     assert found.links == (("s10", "h2", 1_500_000_000, None), ("h10", "s10", 10**9, 0))
 
 
-def test_a_document_may_say_where_it_begins_and_ends() -> None:
+def test_document_markers_are_allowed() -> None:
     assert link_list(f"---\n{GOOD}...\n").links == link_list(GOOD).links
 
 
-def test_what_was_read_can_be_written_again() -> None:
+def test_network_can_be_written_and_read_again() -> None:
     found = link_list(NETWORK.read_text())
     assert link_list(network_text(found)).links == found.links
 
@@ -66,11 +66,11 @@ BAD = {
 
 
 @pytest.mark.parametrize("line", BAD)
-def test_a_wrong_link_is_named_with_line_and_key(line: str) -> None:
+def test_wrong_link_names_line_and_key(line: str) -> None:
     assert told(f"{GOOD}{line}\n").startswith(BAD[line])
 
 
-def test_a_mistake_names_the_link_if_a_line_has_several() -> None:
+def test_mistake_names_the_link_within_a_line() -> None:
     links = "{link: h0-s0, rate: 1Gbps}, {link: h1-s0, rate: 1Gbps}"
     host = told(f"links: [{links}, {{link: h0-s1, rate: 1Gbps}}]")
     assert host.startswith("h0 a second time in line 1, key link of net.yaml, expected one link of a host")
@@ -84,13 +84,13 @@ def test_other_yaml_is_refused() -> None:
     assert told("links: [{link: h0-s0, rate: 1Gbps}]").startswith("1 in net.yaml, expected 2 to 65536 hosts")
 
 
-def test_a_list_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TEXT_BYTES_MAX", 10)
     assert told(GOOD).endswith("expected at most 10")
 
 
 @given(st.text(max_size=100) | st.binary(max_size=60))
-def test_nothing_is_answered_with_a_traceback(text: str | bytes) -> None:
+def test_random_input_is_valid_or_a_mistake(text: str | bytes) -> None:
     content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     for junk in (content, b"links:\n- " + content, GOOD.encode() + content):
         try:

@@ -32,12 +32,12 @@ def faults() -> Iterator[Callable[..., list[str]]]:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_that_ships_keeps_it(name: str) -> None:
+def test_shipped_formats_keep_the_contract(name: str) -> None:
     assert format_faults(name) == []
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_there_is_a_file_of_ours_to_try_each_kind_with(kind: str) -> None:
+def test_each_kind_has_a_sample(kind: str) -> None:
     assert OURS[kind](data_source("ours", SAMPLES[kind].encode()))
 
 
@@ -45,23 +45,23 @@ def refused(source: DataSource) -> Converted:
     raise wrong(source, 1, "this", "that")
 
 
-def test_what_says_mistakes_and_nothing_else_keeps_it(faults: Callable[..., list[str]]) -> None:
+def test_mistakes_are_within_the_contract(faults: Callable[..., list[str]]) -> None:
     assert faults(refused) == []
 
 
-def test_what_raises_is_named(faults: Callable[..., list[str]]) -> None:
+def test_exception_is_a_fault(faults: Callable[..., list[str]]) -> None:
     def divides(source: DataSource) -> Converted:
         return Converted(str(1 // len(source.text)))
 
     assert faults(divides) == ["it raises ZeroDivisionError: integer division or modulo by zero"]
 
 
-def test_another_result_for_the_same_file_is_named(faults: Callable[..., list[str]]) -> None:
+def test_varying_result_is_a_fault(faults: Callable[..., list[str]]) -> None:
     (fault,) = faults(lambda _source: Converted(str(next(COUNT))))
     assert fault == "'' was read twice, with two results"
 
 
-def test_what_is_written_must_be_read_as_it_was(faults: Callable[..., list[str]]) -> None:
+def test_written_file_must_read_back_equal(faults: Callable[..., list[str]]) -> None:
     def both(source: DataSource) -> Converted:
         return Converted(source.text)
 
@@ -83,7 +83,7 @@ def nothing_stays_loaded() -> Iterator[None]:
     unload_plugins()
 
 
-def test_a_format_from_outside_is_imported_listed_and_tried(tmp_path: Path) -> None:
+def test_plugged_format_is_imported_listed_and_checked(tmp_path: Path) -> None:
     (tmp_path / "pairs.py").write_text(PAIRS)
     (tmp_path / "a.txt").write_text("0 1\n")
     done = rogue(tmp_path, "import", "pairs", "a.txt", "--plugin", "pairs.py")
@@ -94,14 +94,14 @@ def test_a_format_from_outside_is_imported_listed_and_tried(tmp_path: Path) -> N
     assert (tried.code, tried.out) == (0, "pairs.py: format pairs keeps the contract\n")
 
 
-def test_without_its_plugin_a_format_is_not_known(tmp_path: Path) -> None:
+def test_format_needs_its_plugin(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("0 1\n")
     refused = rogue(tmp_path, "import", "pairs", "a.txt")
     assert refused.code == 2
     assert "got 'pairs', expected one of hpcc-flows, hpcc-topology, htsim-cm, htsim-topo;" in refused.err
 
 
-def test_what_is_no_format_is_a_sentence_with_its_line() -> None:
+def test_wrong_registration_has_its_line() -> None:
     last = PAIRS.count("\n")
     for call, words in (
         ('register_format("pairs", read_pairs)', "as a format, expected Format"),

@@ -97,5 +97,5 @@ BAD = {
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_a_wrong_line_is_named_with_its_column(text: str) -> None:
+def test_wrong_line_names_line_and_column(text: str) -> None:
     assert refused(text).startswith(BAD[text])

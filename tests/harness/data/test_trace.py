@@ -22,7 +22,7 @@ from rogue.harness.data.trace import COLUMNS, read_columns, read_trace
 ROOT = Path(__file__).parents[3]
 
 
-def test_words_of_many_rows_are_coded_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_columns_are_encoded_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "_ROWS_AT_ONCE", 2)
     table = read_columns(data_source("t.csv", b"a\nx\ny\nz\nx\ny\n"), ("a",))
     words, codes = table.words("a")
@@ -48,7 +48,7 @@ raise SystemExit(abs(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
 """
 
 
-def test_who_has_read_a_file_may_fork_and_let_the_fork_fork() -> None:
+def test_process_can_fork_twice_after_reading_a_file() -> None:
     """As the agent does: with Arrow's own pipe for signals the second fork is ended."""
     path = os.pathsep.join([str(ROOT / "tests"), str(ROOT)])
     done = subprocess.run(
@@ -58,7 +58,7 @@ def test_who_has_read_a_file_may_fork_and_let_the_fork_fork() -> None:
 
 
 @pytest.mark.parametrize("error", [MemoryError(), OSError(""), ValueError("\n")])
-def test_an_error_without_words_is_told(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_a_message_is_reported(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
 
@@ -88,12 +88,12 @@ def told(content: str | bytes, name: str = "f.csv") -> str:
         ("s", ("0", "2.000000001")),
     ],
 )
-def test_a_start_has_its_unit_in_the_name(unit: str, starts: tuple[str, str]) -> None:
+def test_start_column_has_its_unit_in_the_name(unit: str, starts: tuple[str, str]) -> None:
     rows = trace_rows(f"start_{unit},src,dst,size_bytes\n{starts[0]},h0,h1,1\n{starts[1]},h0,h1,1\n")
     assert rows.starts_ns.tolist() == [0, 2_000_000_001]
 
 
-def test_columns_may_stand_in_any_order_with_quotes_and_spaces() -> None:
+def test_columns_in_any_order_with_quotes_and_spaces() -> None:
     rows = trace_rows('\ufeff"dst", size_bytes ,src,start_ns\r\n"h1",10,h0,7\r\n\r\n')
     assert [tuple(row) for row in rows.rows(slice(0, 1))] == [(7, "h0", "h1", 10, None)]
 
@@ -104,12 +104,12 @@ def test_columns_may_have_another_separator(separator: str) -> None:
     assert trace_rows(text.replace(",", separator)).starts_ns.tolist() == [0, 1500]
 
 
-def test_a_decimal_comma_between_semicolons_is_named() -> None:
+def test_decimal_comma_is_an_error() -> None:
     text = "start_us;src;dst;size_bytes\n0;h0;h1;5\n1,5;h1;h0;6\n"
     assert told(text).startswith("1,5 in line 3, column start_us of f.csv, expected a number")
 
 
-def test_spaces_around_values_say_nothing() -> None:
+def test_spaces_around_values_are_ignored() -> None:
     rows = trace_rows("start_ns, src, dst, size_bytes, group\n0, h0,\th1 , 5 , web\n 7, h1, h0, 6, web\n")
     assert [tuple(row) for row in rows.rows(slice(0, 2))] == [
         (0, "h0", "h1", 5, "web"),
@@ -144,11 +144,11 @@ BAD = {
 
 
 @pytest.mark.parametrize("line", BAD)
-def test_a_wrong_line_is_named_with_its_column(line: str) -> None:
+def test_wrong_line_names_line_and_column(line: str) -> None:
     assert told(f"{GOOD}{line}\n0,h0,h1,3\n").startswith(BAD[line])
 
 
-def test_the_first_wrong_line_of_many_is_found() -> None:
+def test_first_wrong_line_is_reported() -> None:
     lines = ["0,h0,h1,10"] * 5000
     lines[3210] = lines[4000] = "0,h0,h1,ten"
     assert told(HEAD + "\n".join(lines)).startswith("ten in line 3212, column size_bytes")
@@ -174,7 +174,7 @@ HEADS = {
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_wrong_columns_are_named(head: str) -> None:
+def test_wrong_column_is_an_error(head: str) -> None:
     row = ",".join("0" for _ in head.split(","))
     assert told(f"{head}\n{row}\n").startswith(HEADS[head])
 
@@ -184,7 +184,7 @@ def test_a_trace_without_rows_is_refused() -> None:
         assert told(head) == "f.csv without any, expected rows below the names of the columns"
 
 
-def test_a_group_has_a_name_that_files_can_have() -> None:
+def test_group_names_are_restricted() -> None:
     head = "start_ns,src,dst,size_bytes,group\n0,h0,h1,1,web\n"
     assert told(head + "0,h0,h1,1,a/b\n").startswith("a/b in line 3, column group of f.csv, expected letters")
     rows = trace_rows(head + "1,h0,h1,1,db\n")
@@ -197,7 +197,7 @@ def parquet_of(**named: Any) -> bytes:
     return stream.getvalue()
 
 
-def test_parquet_says_the_same() -> None:
+def test_parquet_equals_csv() -> None:
     content = parquet_of(
         start_ns=[0, 5],
         src=pa.array(["h0", "h2"]).dictionary_encode(),
@@ -212,7 +212,7 @@ def test_parquet_says_the_same() -> None:
     ]
 
 
-def test_a_wrong_row_of_parquet_is_counted_from_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_row_of_parquet_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     content = parquet_of(start_ns=[0, 5], src=["h0", "h0"], dst=["h1", "h1"], size_bytes=[1, None])
     assert told(content).startswith("nothing in line 2, column size_bytes")
     content = parquet_of(start_ns=[0], src=[["h0"]], dst=["h1"], size_bytes=[1])
@@ -224,7 +224,7 @@ def test_a_wrong_row_of_parquet_is_counted_from_one(monkeypatch: pytest.MonkeyPa
     assert told(content) == "1 rows in f.csv, expected at most 0"
 
 
-def test_parquet_that_says_utf_8_and_is_none_is_named() -> None:
+def test_invalid_utf8_in_parquet_is_an_error() -> None:
     content = parquet_of(start_ns=[0], src=["hXYZ"], dst=["h1"], size_bytes=[1]).replace(
         b"XYZ", b"\xff\xff\xff"
     )
@@ -232,7 +232,7 @@ def test_parquet_that_says_utf_8_and_is_none_is_named() -> None:
     assert told(content).endswith("expected Parquet that is whole")
 
 
-def test_the_pages_of_unknown_columns_are_not_read() -> None:
+def test_unknown_parquet_columns_are_not_read() -> None:
     content = parquet_of(start_ns=[0], src=["h0"], dst=["h1"], size_bytes=[1], note=["n" * 2000])
     place = content.index(b"n" * 99)
     broken = content[:4] + b"\xff" * place + content[4 + place :]
@@ -240,7 +240,7 @@ def test_the_pages_of_unknown_columns_are_not_read() -> None:
         assert told(each).startswith("the column 'note' in line 1 of f.csv, expected columns among start_ns")
 
 
-def test_text_that_every_row_of_parquet_repeats_stays_coded() -> None:
+def test_repeated_parquet_text_stays_dictionary_encoded() -> None:
     """Decoded it would be forty times what the file's pages are."""
     rows = 50_000
     same = {"start_ns": [0] * rows, "dst": ["h1"] * rows, "size_bytes": [1] * rows}
@@ -254,7 +254,7 @@ def test_text_that_every_row_of_parquet_repeats_stays_coded() -> None:
 
 
 @given(st.text(max_size=200) | st.binary(max_size=200))
-def test_nothing_is_answered_with_a_traceback(text: str | bytes) -> None:
+def test_random_input_is_valid_or_a_mistake(text: str | bytes) -> None:
     content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     for junk in (content, GOOD.encode() + content, b"PAR1" + content):
         try:

@@ -34,9 +34,7 @@ def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.needs("openssl")
 @pytest.mark.usefixtures("tls")
-def test_cells_travel_encrypted_and_a_stranger_gets_no_word_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tls_refuses_unencrypted_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_experiment(tmp_path, LABELS % ("ok", "ok2"))
     with dask_programs("--protocol", "tls", workers=2) as cluster:
         assert cluster.address.startswith("tls://")
@@ -56,9 +54,7 @@ def test_cells_travel_encrypted_and_a_stranger_gets_no_word_in(
     assert len(list((tmp_path / "results/small").iterdir())) == 1
 
 
-def test_a_run_whose_workers_are_all_lost_ends_and_goes_on_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_without_workers_ends_and_can_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PATIENCE, "2s")
     with dask_programs() as cluster:
         cluster.add_worker(ROGUE_FAKE_PIPE=str(tmp_path / "pipe"))
@@ -76,7 +72,7 @@ def test_a_run_whose_workers_are_all_lost_ends_and_goes_on_later(
         assert rogue(tmp_path, "verify", str(done.run)).code == 0
 
 
-def test_a_run_whose_scheduler_is_lost_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_without_a_scheduler_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PATIENCE, "2s")
     with dask_programs() as cluster:
         cluster.add_worker(ROGUE_FAKE_PIPE=str(tmp_path / "pipe"))

@@ -73,9 +73,7 @@ def test_a_cell_is_stored_where_the_command_runs(tmp_path: Path, monkeypatch: py
     assert (tmp_path / "cells" / "ok-r1" / "flows.parquet").is_file()
 
 
-def test_a_worker_that_stores_elsewhere_has_stored_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_worker_with_another_disk_fails_the_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "elsewhere").mkdir()
     slot = DaskSlot(Worker(tmp_path / "elsewhere"), CALM)
     with pytest.raises(WorkerDiedError, match="put --out into a directory that all workers share") as caught:
@@ -83,7 +81,7 @@ def test_a_worker_that_stores_elsewhere_has_stored_nothing(
     assert caught.value.kind is FailureKind.CONFIGURATION
 
 
-def test_a_worker_that_is_lost_costs_its_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_worker_fails_its_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slot = DaskSlot(Worker(trouble=OSError("worker tcp://10.0.0.7:3 is gone")), CALM)
     lost = r"the Dask worker that ran the cell is lost \(OSError: worker tcp://10\.0\.0\.7:3 is gone\)"
     with pytest.raises(WorkerDiedError, match=lost) as caught:
@@ -91,7 +89,7 @@ def test_a_worker_that_is_lost_costs_its_cell(tmp_path: Path, monkeypatch: pytes
     assert caught.value.kind is FailureKind.NODE_LOST
 
 
-def test_a_cell_that_waits_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_cancels_a_waiting_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Busy(Executor):
         def submit(self, _do: object, _task: Task) -> Future[CellRecord]:  # type: ignore[override]
             return Future()
@@ -105,9 +103,7 @@ def test_a_cell_that_waits_is_given_up(tmp_path: Path, monkeypatch: pytest.Monke
         slot.result(future)
 
 
-def test_what_a_lost_cluster_does_to_a_cell_is_not_the_cells_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lost_cluster_is_not_a_failed_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slot = DaskSlot(
         Worker(trouble=OSError("cancelled")), DaskLiveness("tcp://head:1", gone, 30.0, lambda: 0.0)
     )
@@ -116,7 +112,7 @@ def test_what_a_lost_cluster_does_to_a_cell_is_not_the_cells_fault(
         slot.result(future)
 
 
-def test_a_cell_that_nobody_takes_is_a_lost_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_submission_is_a_lost_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Closed(Executor):
         def submit(self, _do: object, _parcel: PickledTask) -> Future[CellRecord]:  # type: ignore[override]
             raise RuntimeError("cannot submit to a closed client")
@@ -151,7 +147,7 @@ class Workers:
         ),
     ],
 )
-def test_workers_run_the_code_of_the_command(
+def test_workers_must_have_the_code_of_the_command(
     monkeypatch: pytest.MonkeyPatch, reply: object, words: str | None
 ) -> None:
     ours = Git(commit="c0ffee", dirty=False)
@@ -168,22 +164,24 @@ def test_workers_run_the_code_of_the_command(
 @pytest.mark.parametrize(
     "address", ["tcp://head:8786", "10.0.0.7:8786", "tcp://[2001:db8::1]:8786", "ucx://head:1"]
 )
-def test_a_scheduler_that_strangers_reach_is_said(address: str) -> None:
+def test_reachable_scheduler_is_a_warning(address: str) -> None:
     assert f"{address} is open: any host that reaches it can run code" in str(openness(address))
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:8786", "127.1.2.3:1", "localhost:1", "tcp://[::1]:1"])
-def test_one_on_this_computer_is_open_to_its_other_users(address: str) -> None:
+def test_local_scheduler_is_open_to_other_users(address: str) -> None:
     words = f"{address} is open: any host that reaches it, and every user of this computer, can run code"
     assert words in str(openness(address))
 
 
-def test_of_a_scheduler_with_tls_nothing_is_said() -> None:
+def test_scheduler_with_tls_is_no_warning() -> None:
     assert openness("tls://head:8786") is None
     assert openness("tls://127.0.0.1:8786") is None
 
 
-def test_a_worker_that_cannot_load_a_plugin_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_that_cannot_load_a_plugin_reports_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     task = task_in(tmp_path, monkeypatch)
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(UnloadableError, match=r"my\.h: got no no-such-compiler on this computer") as caught:
@@ -212,14 +210,14 @@ class Cluster:
         self.liveness.look()
 
 
-def test_it_asks_no_more_often_than_it_says() -> None:
+def test_liveness_requests_are_limited() -> None:
     cluster = Cluster()
     for tenth in range(21):
         cluster.look_at(100 + tenth * LOOK_SECONDS / 10)
     assert cluster.asked == 2
 
 
-def test_without_a_worker_for_too_long_it_is_lost() -> None:
+def test_cluster_without_workers_is_lost_after_a_while() -> None:
     cluster = Cluster()
     cluster.look_at(110)
     cluster.workers = {}
@@ -228,7 +226,7 @@ def test_without_a_worker_for_too_long_it_is_lost() -> None:
         cluster.look_at(140)
 
 
-def test_a_worker_that_comes_back_starts_the_patience_again() -> None:
+def test_returning_worker_resets_the_patience() -> None:
     cluster = Cluster()
     cluster.workers = {}
     cluster.look_at(120)

@@ -42,7 +42,7 @@ def task(directory: Path, label: str) -> Task:
     return Task(cell, FakeTestbed(), directory / "cells", cell_record(cell.id))
 
 
-def test_a_slot_outlives_its_processes(tmp_path: Path) -> None:
+def test_slot_replaces_dead_processes(tmp_path: Path) -> None:
     slot = Slot()
     try:
         assert slot.result(slot.start(task(tmp_path, "ok"))).status is CellStatus.OK
@@ -56,9 +56,7 @@ def test_a_slot_outlives_its_processes(tmp_path: Path) -> None:
         slot.close()
 
 
-def test_a_process_that_we_end_was_not_killed_from_outside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_by_us_is_a_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slot_module, "_EXIT_LIMIT_S", 0)
     slot = Slot()
     try:
@@ -69,7 +67,9 @@ def test_a_process_that_we_end_was_not_killed_from_outside(
         slot.close()
 
 
-def test_files_where_a_person_is_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_imports_nothing_from_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "multiprocessing.py").write_text("raise SystemExit('a file of a stranger')\n")
     cell = task(tmp_path, "ok")
     monkeypatch.chdir(tmp_path)
@@ -80,7 +80,7 @@ def test_files_where_a_person_is_are_not_imported(tmp_path: Path, monkeypatch: p
         slot.close()
 
 
-def test_closing_ends_a_cell_that_never_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_ends_a_hanging_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
@@ -111,7 +111,7 @@ def test_closing_removes_the_temporary_files_of_a_cell(
     assert list(temporary.iterdir()) == []
 
 
-def test_closing_waits_for_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_needs_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C during a wait can leave the lock of a future locked for ever."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -126,9 +126,7 @@ def test_closing_waits_for_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert not closing.is_alive()
 
 
-def test_a_program_ends_though_nobody_closes_its_slot(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_program_ends_with_an_unclosed_slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script, pickled, pipe = (tmp_path / name for name in ("unclosed.py", "task", "pipe"))
     os.mkfifo(pipe)
     monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
@@ -150,7 +148,7 @@ class Here(FakeTestbed):
         return CellResult(facts={"process": os.getpid()})
 
 
-def test_a_cell_is_over_in_this_process_when_it_was_started(tmp_path: Path) -> None:
+def test_inline_slot_runs_a_cell_at_once(tmp_path: Path) -> None:
     cell, slot = cell_of(tmp_path), InlineSlot()
     (tmp_path / "cells").mkdir()
     future = slot.start(Task(cell, Here(), tmp_path / "cells", cell_record(cell.id)))
@@ -185,7 +183,7 @@ def tasks(directory: Path, *labels: str) -> list[Task]:
     return [Task(cell, FakeTestbed(), cells, cell_record(cell.id)) for cell in planned]
 
 
-def test_all_cells_run_whatever_happens_to_one(tmp_path: Path) -> None:
+def test_failed_cells_do_not_stop_others(tmp_path: Path) -> None:
     watching = Watching()
     run_tasks(tasks(tmp_path, "ok", "dies", "throws", "ok2"), jobs=2, watcher=watching)
     assert watching.started == ["ok-r1", "dies-r1", "throws-r1", "ok2-r1"]
@@ -196,7 +194,7 @@ def test_all_cells_run_whatever_happens_to_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("jobs", "advice"), [(1, "ulimit -v"), (2, "use fewer --jobs")])
 @pytest.mark.parametrize(("label", "slot"), [("dies", Slot), ("starves", InlineSlot)])
-def test_advice_about_memory_fits_the_number_of_jobs(
+def test_memory_advice_depends_on_jobs(
     tmp_path: Path, label: str, slot: Callable[[], CellSlot], jobs: int, advice: str
 ) -> None:
     watching = Watching()
@@ -215,7 +213,7 @@ def test_a_killed_process_fails_its_cell(tmp_path: Path) -> None:
     assert (tmp_path / "cells/dies-r1.failed-1/cell.json").exists()
 
 
-def test_a_cell_that_hangs_ends_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_cell_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setenv(PIPE, str(tmp_path / "pipe"))
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)

@@ -81,11 +81,11 @@ def test_failure_that_the_testbed_knows_keeps_what_was_measured(tmp_path: Path) 
         (OSError(errno.EIO, "Input/output error"), FailureKind.BUG),
     ],
 )
-def test_what_is_not_a_bug(tmp_path: Path, error: Exception, kind: FailureKind) -> None:
+def test_failure_kind_of_an_exception(tmp_path: Path, error: Exception, kind: FailureKind) -> None:
     assert execute(task(tmp_path, "ok", Raising(error)), lambda _fraction: None).failure_kind is kind
 
 
-def test_a_cell_that_cannot_be_stored_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_fails_the_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -123,7 +123,7 @@ def test_a_program_without_dependent_transfers_has_a_completion_time(tmp_path: P
     ],
     ids=["after what arrived", "after a start", "twice"],
 )
-def test_the_last_computing_counts(
+def test_program_ends_with_its_last_computation(
     tmp_path: Path, more0: str, more1: str, moment: str, pause_ns: int
 ) -> None:
     facts, flows = measured(tmp_path, SEND.replace("MORE0", more0).replace("MORE1", more1))
@@ -131,18 +131,18 @@ def test_the_last_computing_counts(
     assert facts == {"program_ns": whole_ns}
 
 
-def test_computing_that_nothing_precedes_counts_from_the_start_of_its_host(tmp_path: Path) -> None:
+def test_independent_computation_counts_from_its_start(tmp_path: Path) -> None:
     facts, flows = measured(tmp_path, SEND.replace("MORE0", "").replace("MORE1", "calc 5000000\n"))
     start_ns = int(str(flows["start_ns"][0]))
     assert 5_000 * US - start_ns <= int(str(facts["program_ns"])) <= 5_020 * US
 
 
-def test_where_something_never_arrived_the_program_never_ended(tmp_path: Path) -> None:
+def test_program_with_a_lost_transfer_has_no_completion_time(tmp_path: Path) -> None:
     facts, _ = measured(tmp_path, SEND.replace("MORE0", "").replace("MORE1", ""), "time_limit=20us")
     assert facts == {"program_ns": None}
 
 
-def test_other_traffic_has_no_such_time(tmp_path: Path) -> None:
+def test_other_traffic_has_no_completion_time(tmp_path: Path) -> None:
     assert program_facts(cell_of(tmp_path), {"flows": {}}) == {}
 
 
@@ -153,7 +153,7 @@ def parcel_task(directory: Path) -> Task:
     return Task(cell, FakeTestbed(), directory, cell_record(cell.id), plugins=sources)
 
 
-def test_a_process_that_never_heard_of_a_plugin_unpacks_its_cell(tmp_path: Path) -> None:
+def test_unpickling_a_task_loads_its_plugins(tmp_path: Path) -> None:
     try:
         parcel: PickledTask = pack(parcel_task(tmp_path))
         unload_plugins()
@@ -165,7 +165,7 @@ def test_a_process_that_never_heard_of_a_plugin_unpacks_its_cell(tmp_path: Path)
         unload_plugins()
 
 
-def test_a_worker_that_ran_an_older_version_runs_the_cell_with_its_own(tmp_path: Path) -> None:
+def test_task_replaces_an_older_version_of_its_plugin(tmp_path: Path) -> None:
     """Workers of a cluster stay while a plug-in is edited between two runs."""
     try:
         task = parcel_task(tmp_path)

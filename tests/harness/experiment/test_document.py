@@ -71,7 +71,7 @@ def wrong_file(directory: Path, kind: str) -> Path:
         ("nul", "on opening it"),
     ],
 )
-def test_wrong_files_get_one_sentence(tmp_path: Path, kind: str, words: str) -> None:
+def test_unreadable_file_is_one_error(tmp_path: Path, kind: str, words: str) -> None:
     path = wrong_file(tmp_path, kind)
     with pytest.raises(ConfigError) as caught:
         read_document(str(path))
@@ -100,7 +100,7 @@ def read(**data: object) -> Document:
     return Document("a.yaml", "", data, {("workload",): "a.yaml:1", ("workload", "senders"): "a.yaml:2"})
 
 
-def test_setting_leaves_the_original_alone() -> None:
+def test_setting_copies_the_document() -> None:
     original = read(workload={"senders": 8})
     changed = with_setting(original, ("workload", "senders"), 4, "--set x")
     assert (original.data, changed.data) == ({"workload": {"senders": 8}}, {"workload": {"senders": 4}})
@@ -109,12 +109,12 @@ def test_setting_leaves_the_original_alone() -> None:
 
 
 @pytest.mark.parametrize("path", [("probe", "interval"), ("traffic", 1), ("traffic", 0, "x", "y"), (0,)])
-def test_setting_needs_something_to_put_it_into(path: tuple[str | int, ...]) -> None:
+def test_setting_without_a_parent_is_an_error(path: tuple[str | int, ...]) -> None:
     with pytest.raises(LookupError):
         with_setting(read(traffic=[{}]), path, 1, "here")
 
 
-def test_parts_that_a_short_form_leaves_out() -> None:
+def test_as_written_drops_keys_of_the_long_form() -> None:
     short = read(transports=["rouge", {"name": "rogue", "alpha": []}])
     assert short.as_written(("transports", 0, "name")) == ("transports", 0)
     assert short.as_written(("transports", 1, "parameters", "alpha")) == ("transports", 1, "alpha")
@@ -161,7 +161,7 @@ def test_setting_a_factor_replaces_its_values(value: str, values: list[int]) -> 
         ("seed=!!int 5", "the tag"),
     ],
 )
-def test_wrong_settings_say_what_to_do(setting: str, words: str) -> None:
+def test_wrong_setting_is_an_error(setting: str, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
         apply_settings(document(), [setting])
     assert str(caught.value).startswith(f"--set {setting}: ")
@@ -197,7 +197,7 @@ def test_quick_applies_what_the_file_says(tmp_path: Path) -> None:
     assert "scales" not in resolved
 
 
-def test_without_words_quick_is_one_repetition(tmp_path: Path) -> None:
+def test_default_quick_scale_is_one_repetition(tmp_path: Path) -> None:
     loaded = load_text(tmp_path, SMALL + "repetitions: 5\n", "scale=quick")
     assert loaded.experiment.repetitions == 1
 
@@ -206,7 +206,7 @@ def test_without_words_quick_is_one_repetition(tmp_path: Path) -> None:
     "settings",
     [("scale=quick", "repetitions=3"), ("repetitions=3", "scale=quick"), ("scale=paper", "repetitions=3")],
 )
-def test_other_settings_win_wherever_they_stand(tmp_path: Path, settings: tuple[str, ...]) -> None:
+def test_settings_override_the_scale_in_any_order(tmp_path: Path, settings: tuple[str, ...]) -> None:
     assert load_text(tmp_path, SMALL + QUICK, *settings).experiment.repetitions == 3
 
 
@@ -222,13 +222,13 @@ def test_other_settings_win_wherever_they_stand(tmp_path: Path, settings: tuple[
         (QUICK + "    workload.size: none\n", ("scale=quick",), "workload.size: got 'none'"),
     ],
 )
-def test_mistakes_are_sentences(tmp_path: Path, text: str, settings: tuple[str, ...], said: str) -> None:
+def test_wrong_scale_is_an_error(tmp_path: Path, text: str, settings: tuple[str, ...], said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_text(tmp_path, SMALL + text, *settings)
     assert said in str(caught.value)
 
 
-def test_a_mistake_is_shown_where_the_scale_was_written(tmp_path: Path) -> None:
+def test_mistake_in_a_scale_has_its_line(tmp_path: Path) -> None:
     text = SMALL + QUICK + "    workload.size: none\n"
     line = text.splitlines().index("    workload.size: none") + 1
     with pytest.raises(ConfigError) as caught:

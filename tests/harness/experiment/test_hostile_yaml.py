@@ -72,7 +72,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         (BOMB, 5, "aliases expanded"),
     ],
 )
-def test_traps_are_refused_with_their_line(text: str, line: int, words: str) -> None:
+def test_unsafe_yaml_is_refused_with_its_line(text: str, line: int, words: str) -> None:
     with pytest.raises(YamlError) as caught:
         parse_yaml(text)
     assert (caught.value.line, words in str(caught.value)) == (line, True), str(caught.value)
@@ -131,10 +131,10 @@ def nested_aliases(levels: int, anchors: int) -> str:
         ("{" * 60_000, "a list or mapping as a key"),
     ],
 )
-def test_it_is_a_sentence(text: str, words: str) -> None:
+def test_hostile_yaml_is_one_error(text: str, words: str) -> None:
     with pytest.raises(YamlError, match=words):
         parse_yaml(text)
 
 
-def test_aliases_may_be_as_deep_as_what_is_written_out() -> None:
+def test_alias_may_be_as_deep_as_its_copy() -> None:
     assert parse_yaml("a: &a [[x]]\nb: [*a]").value == {"a": [["x"]], "b": [[["x"]]]}

@@ -28,14 +28,14 @@ def test_wrong_experiment_gets_its_sentence(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(EXPERIMENTS.rglob("*.yaml")), ids=lambda file: file.stem)
-def test_our_experiments_are_right(file: Path) -> None:
+def test_shipped_experiments_are_valid(file: Path) -> None:
     experiment = load_experiment(str(file)).experiment
     assert experiment.title
     assert experiment.question is not None
     assert experiment.question.endswith("?"), "a report begins with the question of its experiment"
 
 
-def test_a_file_of_data_that_does_not_fit_is_told_with_its_line(tmp_path: Path) -> None:
+def test_mistake_in_a_data_file_has_its_line(tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("start_ns,src,dst,size_bytes\n0,h0,h1,1\n5,h1,h4,1\n")
     text = SMALL.replace("{kind: incast, senders: 2, size: 1MB}", "{kind: trace, file: flows.csv}")
     with pytest.raises(ConfigError) as caught:
@@ -75,7 +75,7 @@ def test_settings_come_before_factors(tmp_path: Path) -> None:
     assert [len(point.experiment.topology.host_names()) for point in loaded.points] == [9, 9]
 
 
-def test_a_mistake_that_every_point_has_is_told_once(tmp_path: Path) -> None:
+def test_mistake_of_every_point_is_reported_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load_text(tmp_path, SMALL + "factors: {workload.senders: [1, 2]}", "seed=-1")
     assert len(caught.value.problems) == 1
@@ -196,7 +196,7 @@ def test_it_is_plain_json(tmp_path: Path) -> None:
 FACTORS = SMALL + "factors: {workload.size: [2MB, 4MB]}\n"
 
 
-def test_a_base_value_that_is_never_run_is_said_with_its_line(tmp_path: Path) -> None:
+def test_hidden_base_value_is_reported_with_its_line(tmp_path: Path) -> None:
     (words,) = hidden_values(load_text(tmp_path, FACTORS))
     assert (
         words == f"{tmp_path}/experiment.yaml:3: workload.size: '1MB' is never run: factors has '2MB', '4MB'"
@@ -213,5 +213,5 @@ def test_a_base_value_that_is_never_run_is_said_with_its_line(tmp_path: Path) ->
         ("scale=quick",),
     ],
 )
-def test_what_is_run_or_was_asked_for_is_not_said(tmp_path: Path, settings: tuple[str, ...]) -> None:
+def test_used_base_value_is_not_reported(tmp_path: Path, settings: tuple[str, ...]) -> None:
     assert list(hidden_values(load_text(tmp_path, FACTORS, *settings))) == []

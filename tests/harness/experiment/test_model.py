@@ -61,13 +61,13 @@ def test_wrong_transport(written: object) -> None:
         ("uet+xyz123", "expected uet or uet with +rccc; `rogue list transports` explains them"),
     ],
 )
-def test_advice_is_about_the_transport_that_was_named(tmp_path: Path, written: str, told: str) -> None:
+def test_advice_is_about_the_named_transport(tmp_path: Path, written: str, told: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         load_text(tmp_path, SMALL, f"transports=[{written}]")
     assert told in str(refusal.value)
 
 
-def test_only_what_is_sampled_has_an_interval() -> None:
+def test_only_sampled_measures_have_an_interval() -> None:
     for kind in MEASURES:
         if kind not in SAMPLED:
             with pytest.raises(ValidationError, match="only throughput and queues are sampled"):
@@ -79,7 +79,7 @@ def test_every_measure_has_its_table() -> None:
 
 
 @pytest.mark.parametrize("own", [{"ports": ["a"]}, {"until": "1ms"}, {"packets_max": 9}])
-def test_nothing_but_packets_is_chosen(own: dict[str, object]) -> None:
+def test_only_packets_have_a_selection(own: dict[str, object]) -> None:
     with pytest.raises(ValidationError, match="only packets are chosen"):
         MeasureChoice.model_validate({"kind": "queues", **own})
 
@@ -104,7 +104,7 @@ class Holder(BaseModel):
         ({"kind": "star", "rate": "1Gbps"}, ("topology", "hosts")),
     ],
 )
-def test_mistake_is_blamed_on_its_key(written: object, loc: tuple[str, ...]) -> None:
+def test_wrong_kind_names_its_key(written: object, loc: tuple[str, ...]) -> None:
     with pytest.raises(ValidationError) as caught:
         Holder.model_validate({"topology": written})
     assert [error["loc"] for error in caught.value.errors()] == [loc]
@@ -131,7 +131,7 @@ class Sample(Specification):
     """How many."""
 
 
-def test_a_key_is_told_as_it_is_written() -> None:
+def test_keys_are_described_as_written() -> None:
     assert keys_of(Sample) == [
         Key("wait", "time", "50us", "How long."),
         Key("share", "number, above 0 to 1", "0.5", "A share."),
@@ -141,7 +141,7 @@ def test_a_key_is_told_as_it_is_written() -> None:
     ]
 
 
-def test_a_short_form_does_not_hide_the_keys_of_the_long_one() -> None:
+def test_keys_of_classes_with_a_short_form() -> None:
     assert [key.name for key in keys_of(TransportChoice)] == ["name", "label"]
     assert [key.name for key in keys_of(MeasureChoice)] == [
         "kind", "interval", "ports", "flows", "from", "until", "packets_max",
@@ -170,7 +170,7 @@ transports: [rogue]
 """
 
 
-def test_the_probe_has_the_last_host_but_one_for_itself(tmp_path: Path) -> None:
+def test_probe_reserves_the_last_host_but_one(tmp_path: Path) -> None:
     assert load_text(tmp_path).experiment.placement.hosts == ("h0", "h1", "h3")
     assert load_text(tmp_path, GROUPS).experiment.placement.hosts == ("h0", "h1", "h2", "h3")
 
@@ -186,7 +186,7 @@ def test_what_is_measured_and_how_often(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("senders", [2, 3])
-def test_hosts_must_suffice(tmp_path: Path, senders: int) -> None:
+def test_too_few_hosts_is_an_error(tmp_path: Path, senders: int) -> None:
     if senders == 2:
         assert load_text(tmp_path, SMALL, f"workload.senders={senders}").experiment
     else:
@@ -196,7 +196,7 @@ def test_hosts_must_suffice(tmp_path: Path, senders: int) -> None:
             load_text(tmp_path, SMALL, f"workload.senders={senders}")
 
 
-def test_a_switch_does_one_thing_with_what_is_for_a_host(tmp_path: Path) -> None:
+def test_conflicting_forwarding_faults_are_an_error(tmp_path: Path) -> None:
     misrouted = "{kind: misrouting, target: s0-h3, destination: h3}"
     flooded = "{kind: flooding, target: s0, destination: h3}"
     of_another = "{kind: flooding, target: s0, destination: h2}"
@@ -213,9 +213,7 @@ def test_a_switch_does_one_thing_with_what_is_for_a_host(tmp_path: Path) -> None
         ("{kind: pingmesh, places: [1], run_for: 10s, interval: 1us}", "3e+07"),
     ],
 )
-def test_more_transfers_than_can_be_drawn_are_refused_at_once(
-    tmp_path: Path, workload: str, got: str
-) -> None:
+def test_too_many_transfers_is_an_error(tmp_path: Path, workload: str, got: str) -> None:
     sentence = f"workload: got about {got} transfers, expected at most 5000000 transfers; let them start"
     with pytest.raises(ConfigError) as caught:
         load_text(tmp_path, SMALL, f"workload={workload}")

@@ -69,7 +69,7 @@ def get(url: str) -> str:
         return str(response.read().decode())
 
 
-def test_before_the_first_figures_it_shows_cells_and_failures(live: RunPage) -> None:
+def test_page_without_figures_shows_cells_and_failures(live: RunPage) -> None:
     page = get(live.url)
     assert '<meta http-equiv="refresh" content="2">' in page
     assert "<h1>A &lt;small&gt; one</h1>" in page
@@ -82,7 +82,7 @@ def test_before_the_first_figures_it_shows_cells_and_failures(live: RunPage) -> 
         get(live.url + "report")
 
 
-def test_with_figures_it_is_the_report_so_far(live: RunPage, figures: type[NoFigures]) -> None:
+def test_page_with_figures_is_the_report_so_far(live: RunPage, figures: type[NoFigures]) -> None:
     figures.latest = SoFar(1, REPORT)
     page = get(live.url)
     assert page.index("This run is in progress") < page.index("<p>figures</p>")
@@ -91,7 +91,7 @@ def test_with_figures_it_is_the_report_so_far(live: RunPage, figures: type[NoFig
     assert get(live.url + "report") == REPORT
 
 
-def test_of_a_search_it_shows_how_far_that_has_come(live: RunPage) -> None:
+def test_page_of_a_search_shows_its_progress(live: RunPage) -> None:
     (live._run / SO_FAR).write_text("the smallest jain\ntpe: 3 proposals\ntpe 3: .5 <b>")
     page = live.page("/") or ""
     assert "<p>tpe: 3 proposals</p>" in page and "<p>Last: tpe 3: .5 &lt;b&gt;</p>" in page
@@ -105,12 +105,12 @@ def test_a_large_page_is_fetched_less_often(live: RunPage, figures: type[NoFigur
     assert live.refresh_seconds == 30
 
 
-def test_failure_to_draw_is_a_sentence(live: RunPage, figures: type[NoFigures]) -> None:
+def test_failed_figures_are_reported(live: RunPage, figures: type[NoFigures]) -> None:
     figures.problem = "ValueError: <no ink>"
     assert "could not be built (ValueError: &lt;no ink&gt;)" in get(live.url)
 
 
-def test_the_last_page_is_the_report_and_is_waited_for(live: RunPage) -> None:
+def test_last_page_is_the_report(live: RunPage) -> None:
     get(live.url)
     (live._run / "report.html").write_text(REPORT)
     ending = threading.Thread(target=live.over)
@@ -124,7 +124,7 @@ def test_the_last_page_is_the_report_and_is_waited_for(live: RunPage) -> None:
     assert "refresh" not in page
 
 
-def test_a_run_without_a_report_says_how_to_build_one(live: RunPage) -> None:
+def test_last_page_without_a_report_names_the_command(live: RunPage) -> None:
     live.over()
     page = get(live.url)
     assert f"rogue report &#39;{live._run}&#39;" in page, "people copy it into a shell"
@@ -153,13 +153,13 @@ def test_without_expectations_all_cells_are_alike() -> None:
     assert run_state(cells).share == 0.5
 
 
-def test_what_an_earlier_call_did_is_no_work_of_this_one() -> None:
+def test_cells_of_an_earlier_session_do_not_count() -> None:
     cells = [cell_record("a", status=OK, session=0), cell_record("b", status=OK, session=1), cell_record("c")]
     now = RunState(manifest_of(cells, sessions=2), None, 30.0, {})
     assert now.share == 0.5
 
 
-def test_what_failed_before_and_runs_again_is_no_failure_now() -> None:
+def test_failed_cell_that_runs_again_is_not_failed() -> None:
     first = failed_record("a")
     first.session = 0
     now = RunState(manifest_of([first, failed_record("b")], sessions=2), {"a": 0.25}, 30.0, {})
@@ -167,13 +167,13 @@ def test_what_failed_before_and_runs_again_is_no_failure_now() -> None:
     assert now.share == 0.25
 
 
-def test_cells_that_cannot_run_are_no_work() -> None:
+def test_unsupported_cells_do_not_count() -> None:
     cells = [cell_record("a", status=CellStatus.UNSUPPORTED), cell_record("b", status=OK, session=0)]
     assert run_state(cells).share == 1.0
     assert run_state([cells[0]]).share == 1.0
 
 
-def test_nothing_is_said_of_the_end_before_something_is_done() -> None:
+def test_end_is_not_estimated_at_the_beginning() -> None:
     assert run_state([cell_record("a")]).seconds_left is None
 
 
@@ -191,7 +191,7 @@ class Silent(Watcher):
         self.heard.append(record.id)
 
 
-def test_the_watcher_knows_what_runs_and_passes_everything_on(tmp_path: Path) -> None:
+def test_watcher_records_and_forwards(tmp_path: Path) -> None:
     silent, running = Silent(), dict[str, float]()
     watcher = LiveWatcher(silent, running)
     cell = cell_of(tmp_path)
@@ -223,7 +223,7 @@ def going(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-def test_it_has_what_is_finished_and_touches_nothing(going: Run, tmp_path: Path) -> None:
+def test_preview_reads_finished_cells_only(going: Run, tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in going.directory.rglob("*")}
     preview, page = Preview(going.directory, tmp_path / "page.html"), tmp_path / "page.html"
     preview.build(NUMBERS)
@@ -238,7 +238,7 @@ def test_it_has_what_is_finished_and_touches_nothing(going: Run, tmp_path: Path)
     assert {path: path.stat().st_mtime_ns for path in going.directory.rglob("*")} == before
 
 
-def test_a_process_builds_it_and_a_failure_is_a_sentence(going: Run, tmp_path: Path) -> None:
+def test_figures_are_built_in_a_process(going: Run, tmp_path: Path) -> None:
     figures = Figures(going.directory, lambda: present_manifest(going.directory))
     assert figures.latest is None
     figures._build("fake", tmp_path / "page.html", 1)
@@ -253,7 +253,7 @@ def test_a_process_builds_it_and_a_failure_is_a_sentence(going: Run, tmp_path: P
     assert figures.latest is not None
 
 
-def test_files_where_a_person_is_are_neither_imported_nor_obeyed(
+def test_preview_imports_nothing_from_the_working_directory(
     going: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "of a stranger"
@@ -267,7 +267,7 @@ def test_files_where_a_person_is_are_neither_imported_nor_obeyed(
 
 
 class TestLive:
-    def test_a_page_follows_the_run_and_ends_with_it(self, tmp_path: Path) -> None:
+    def test_page_follows_the_run(self, tmp_path: Path) -> None:
         waiting = Waiting(tmp_path, "throws", "--live")
         assert waiting.process.stderr is not None
         url = waiting.process.stderr.readline().removeprefix("live: ").strip()
@@ -330,7 +330,7 @@ class TestWatch:
         waiting.end_cell()
         assert waiting.finish().code == 1
 
-    def test_a_run_that_is_over_has_nothing_to_show(self, tmp_path: Path) -> None:
+    def test_finished_run_has_no_live_page(self, tmp_path: Path) -> None:
         write_experiment(tmp_path)
         run = rogue(tmp_path, "run", "experiment.yaml", "--testbed", "fake").run
         done = rogue(tmp_path, "watch", str(run))

@@ -91,13 +91,13 @@ def test_a_page(port: int, key: str, book: Book) -> None:
     "host",
     ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "127.0.0.1:{port}.evil.example"],
 )
-def test_a_name_that_was_made_to_lead_here_gets_nothing(port: int, key: str, book: Book, host: str) -> None:
+def test_request_with_another_host_is_refused(port: int, key: str, book: Book, host: str) -> None:
     response, content = ask(port, f"{key}/", host=host.format(port=port))
     assert (response.status, content) == (421, b"This page is only for this computer.\n")
     assert book.asked == []
 
 
-def test_no_name_or_two_get_nothing(port: int, key: str, book: Book) -> None:
+def test_request_without_one_host_header_is_refused(port: int, key: str, book: Book) -> None:
     two = f"GET {key}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nHost: evil.example\r\n\r\n".encode()
     assert raw(port, two).startswith(b"HTTP/1.0 421")
     assert raw(port, f"GET {key}/ HTTP/1.0\r\n\r\n".encode()).startswith(b"HTTP/1.0 421")
@@ -126,9 +126,7 @@ def test_no_path_leads_to_a_file(port: int, key: str, path: str) -> None:
     "path",
     ["/", "/report", "*", "//", "/?{key}", "/{wrong}/", "/{short}/", "/{key}x/", "//{upper}/", "/\xe9/"],
 )
-def test_another_user_of_this_computer_has_no_key_and_gets_nothing(
-    port: int, key: str, book: Book, path: str
-) -> None:
+def test_request_without_the_key_is_refused(port: int, key: str, book: Book, path: str) -> None:
     words = {"key": key[1:], "wrong": "x" * len(key[1:]), "short": key[1:-1], "upper": key[1:].swapcase()}
     request = f"GET {path.format(**words)} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode("latin-1")
     response = raw(port, request)
@@ -138,15 +136,13 @@ def test_another_user_of_this_computer_has_no_key_and_gets_nothing(
     assert book.asked == []
 
 
-def test_each_page_has_a_key_of_its_own(url: str, book: Book) -> None:
+def test_each_server_has_its_own_key(url: str, book: Book) -> None:
     with LiveServer(book) as other:
         assert urlsplit(other.url).path != urlsplit(url).path
         assert len(urlsplit(url).path) > 20
 
 
-def test_a_connection_that_breaks_is_nothing_on_the_runs_terminal(
-    book: Book, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_connection_prints_nothing(book: Book, capsys: pytest.CaptureFixture[str]) -> None:
     with LiveServer(book) as server, socket.socket() as broken:
         try:
             raise ConnectionResetError("by the peer")
@@ -155,11 +151,11 @@ def test_a_connection_that_breaks_is_nothing_on_the_runs_terminal(
     assert capsys.readouterr() == ("", "")
 
 
-def test_it_listens_on_this_computer_alone(port: int) -> None:
+def test_server_listens_on_the_loopback_only(port: int) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.2", port))  # taken if the server listened on every address
 
 
-def test_a_port_that_is_taken_is_told(port: int, book: Book) -> None:
+def test_used_port_is_an_error(port: int, book: Book) -> None:
     with pytest.raises(UsageError, match=f"--port {port}: got 'Address already in use', expected a port"):
         LiveServer(book, port)

@@ -26,7 +26,7 @@ def plan(tmp_path: Path, transports: str, *settings: str) -> Plan:
     return make_plan(load_text(tmp_path, SMALL, f"transports={transports}", *settings), FakeTestbed())
 
 
-def test_what_cannot_run_keeps_its_reason(tmp_path: Path) -> None:
+def test_unsupported_cell_has_its_reason(tmp_path: Path) -> None:
     both = plan(tmp_path, "[rogue, roce+pfc]")
     assert [each.unsupported for each in both.cells] == [None, "the fake testbed has no switches"]
     assert [each.cell.id for each in both.runnable] == ["rogue-r1"]
@@ -53,7 +53,7 @@ class Narrow(FakeTestbed):
         return 1
 
 
-def test_a_testbed_may_have_room_for_one_cell_only(tmp_path: Path) -> None:
+def test_testbed_can_limit_the_jobs(tmp_path: Path) -> None:
     narrow = make_plan(load_text(tmp_path, SMALL, "repetitions=3"), Narrow())
     assert (narrow.jobs(8), narrow.seconds(8)) == (1, 9.0)
     assert plan(tmp_path, "[rogue, roce]").jobs(8) == 8
@@ -81,7 +81,7 @@ class Counting(FakeTestbed):
         (False, [f"rogue-senders{senders}-r{repetition}" for repetition in (1, 2, 3) for senders in (1, 2)]),
     ],
 )
-def test_repetitions_have_the_answer_of_the_first_if_seeds_do_not_matter(
+def test_repetitions_are_planned_once_if_seeds_do_not_matter(
     tmp_path: Path, is_same: bool, asked: list[str]
 ) -> None:
     testbed, counts = Counting(is_same=is_same), list[tuple[int, int, str]]()
@@ -102,7 +102,7 @@ def test_wrong_parameter_is_a_mistake_of_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("transport", ["uet", "irn", "irn-gbn", "roce+hpcc", "{name: uet, rto: 5s}"])
-def test_links_that_are_too_slow_are_blamed_on_their_rate(tmp_path: Path, transport: str) -> None:
+def test_slow_links_are_a_mistake_of_the_topology(tmp_path: Path, transport: str) -> None:
     """No parameter is stated that could be wrong, or the stated one is right."""
     slow = (f"transports=[{transport}]", "topology={kind: star, hosts: 4, rate: 1bps}")
     with pytest.raises(ConfigError) as caught:
@@ -111,7 +111,7 @@ def test_links_that_are_too_slow_are_blamed_on_their_rate(tmp_path: Path, transp
     assert (problem.key, problem.got, problem.advice) == ("topology", "links of 1bps", "raise it")
 
 
-def test_a_wrong_parameter_of_a_traffic_group_is_blamed_on_the_group(tmp_path: Path) -> None:
+def test_wrong_parameter_of_a_group_names_the_group(tmp_path: Path) -> None:
     group = "workload: {kind: incast, senders: 1, size: 1MB}"
     own = f"{{name: b, {group}, transport: dctcp, parameters: {{rto_min: 1s, rto_max: 1ms}}}}"
     traffic = f"traffic=[{{name: a, {group}}}, {own}]"
@@ -132,7 +132,7 @@ def test_one_repetition_of_everything_first_and_transports_interleaved(tmp_path:
     ]  # fmt: skip
 
 
-def test_repetition_r_has_the_seed_plus_r_minus_1_whatever_the_transport(tmp_path: Path) -> None:
+def test_seed_of_a_repetition(tmp_path: Path) -> None:
     cells = plan_cells(load_text(tmp_path, FACTORS))
     assert {(cell.repetition, cell.seed) for cell in cells} == {(1, 5), (2, 6)}
 
@@ -178,7 +178,7 @@ def test_no_directory_of_a_cell_is_hidden_or_looks_like_an_option(tmp_path: Path
 
 
 @pytest.mark.parametrize("label", ["(lossy)", "µ", "a/b", ".x", "-"])
-def test_a_manifest_takes_every_cell_that_is_planned(tmp_path: Path, label: str) -> None:
+def test_manifest_accepts_every_planned_cell(tmp_path: Path, label: str) -> None:
     text = SMALL.replace("[rogue, roce]", f"[{{name: rogue, label: '{label}'}}]")
     for cell in plan_cells(load_text(tmp_path, text)):
         assert CellRecord.model_validate(kept_cell(cell.id)).id == cell.id
@@ -189,7 +189,7 @@ LABELS = st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=5, uniq
 
 @given(LABELS)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
-def test_ids_are_different_names_of_files(tmp_path: Path, labels: list[str]) -> None:
+def test_ids_are_unique_file_names(tmp_path: Path, labels: list[str]) -> None:
     loaded = load_text(tmp_path)
     choices = [loaded.experiment.transports[0].model_copy(update={"label": label}) for label in labels]
     loaded.experiment.transports[:] = choices
@@ -274,7 +274,7 @@ def plans(tmp_path: Path, kind: str) -> Iterator[Plan]:
 
 
 @pytest.mark.parametrize("kind", WORKLOADS)
-def test_corners_are_planned_and_run_or_refused_in_a_sentence(tmp_path: Path, kind: str) -> None:
+def test_extreme_workloads_run_or_are_refused(tmp_path: Path, kind: str) -> None:
     for plan in plans(tmp_path, kind):
         assert plan_text(plan, 1)
         for planned in plan.runnable:

@@ -47,7 +47,7 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(("settings", "is_noted"), [([], True), (["workload.repeat_for=10ms"], False)])
-def test_a_run_that_ends_before_its_first_sample_is_told(
+def test_run_shorter_than_the_sampling_interval_is_noted(
     tmp_path: Path, settings: list[str], *, is_noted: bool
 ) -> None:
     loaded = load_text(tmp_path, SHORT, *settings)
@@ -59,7 +59,7 @@ def test_a_run_that_ends_before_its_first_sample_is_told(
     assert (note in text) is is_noted
 
 
-def test_a_network_that_is_not_as_asked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_differences_of_the_network_are_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bed = find_testbed("simulator")
     monkeypatch.setattr(type(bed), "differences", lambda _bed, cell: [f"{cell.experiment.name} is short"])
     text = plan_text(make_plan(load_text(tmp_path, SHORT, "transports=[roce, dctcp]"), bed), jobs=1)
@@ -89,7 +89,7 @@ def test_a_day_and_twenty_gigabytes_are_fine(tmp_path: Path) -> None:
     check(tmp_path, DAY, 10e9, jobs=2)
 
 
-def test_more_time_is_refused_with_what_it_would_cost(tmp_path: Path) -> None:
+def test_more_than_a_day_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         check(tmp_path, DAY, 1e6)
     cost = "got 2 cells that should take 48 h 0 min, 10 billion events and 2 MB"
@@ -109,14 +109,14 @@ def test_more_than_the_disk_has_is_refused(tmp_path: Path, monkeypatch: pytest.M
         check(tmp_path, 1.0, 2e6)
 
 
-def test_what_cannot_run_costs_nothing(tmp_path: Path) -> None:
+def test_unsupported_cells_cost_nothing(tmp_path: Path) -> None:
     check_budget([PlannedCell(cell_of(tmp_path), "no", 1e9, None, 1e15)], 1, tmp_path)
 
 
 LONG = ("--set", "workload.repeat_for=1000000s", "--set", "measure=[{kind: throughput, interval: 1000s}]")
 
 
-def test_a_million_simulated_seconds_are_not_begun_by_mistake(tmp_path: Path) -> None:
+def test_long_run_needs_allow_long(tmp_path: Path) -> None:
     write_experiment(tmp_path, SMALL.replace("probe:", "# "))
     done = rogue(tmp_path, "run", "experiment.yaml", *LONG)
     assert (done.code, done.out) == (2, ""), done.err
@@ -128,13 +128,13 @@ def test_a_million_simulated_seconds_are_not_begun_by_mistake(tmp_path: Path) ->
     assert "note: `rogue run` expects at most 24 h 0 min" in planned.out
 
 
-def test_who_means_it_may(tmp_path: Path) -> None:
+def test_allow_long_starts_a_long_run(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     words = ("--testbed", "fake", "--set", "repetitions=10", "--allow-long")
     assert rogue(tmp_path, "run", "experiment.yaml", *words).code == 0
 
 
-def test_what_was_meant_is_said_again_to_go_on(tmp_path: Path) -> None:
+def test_resume_command_repeats_allow_long(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     words = ("--testbed", "fake", "--set", "transports=[{name: rogue, label: throws}]", "--allow-long")
     done = rogue(tmp_path, "run", "experiment.yaml", *words)

@@ -20,12 +20,12 @@ from rogue.workloads.traffic import WORKLOADS, Flow, Workload
 
 
 @pytest.mark.parametrize("name", CONGESTION_CONTROLS)
-def test_every_shipped_control_keeps_it(name: str) -> None:
+def test_shipped_controls_keep_the_contract(name: str) -> None:
     assert control_faults(CONGESTION_CONTROLS[name]) == []
 
 
 @pytest.mark.parametrize("file", [SWIFT, RACK, SHOWN], ids=lambda file: file.stem)
-def test_the_plugins_of_these_tests_keep_it(file: object) -> None:
+def test_plugins_of_these_tests_keep_the_contract(file: object) -> None:
     (loaded,) = load_plugins([read_plugin(str(file), "")])
     assert contract_faults(loaded) == []
 
@@ -87,7 +87,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("control", BROKEN)
-def test_each_way_to_break_it_is_a_sentence(control: type[Fixed]) -> None:
+def test_fault_of_a_control(control: type[Fixed]) -> None:
     @dataclass(frozen=True, slots=True)
     class Parameters(FixedParameters):
         """window_packets: the window."""
@@ -99,7 +99,7 @@ def test_each_way_to_break_it_is_a_sentence(control: type[Fixed]) -> None:
     assert re.search(BROKEN[control], fault), fault
 
 
-def test_a_parameter_that_nobody_explains_is_a_fault() -> None:
+def test_parameter_without_a_description_is_a_fault() -> None:
     @dataclass(frozen=True, slots=True)
     class Parameters(FixedParameters):
         """Constants."""
@@ -108,16 +108,16 @@ def test_a_parameter_that_nobody_explains_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize("name", [*WORKLOADS])
-def test_every_shipped_workload_keeps_it_or_says_what_it_could_not_take(name: str) -> None:
+def test_shipped_workloads_keep_the_contract(name: str) -> None:
     assert [fault for fault in traffic_faults("workload", name) if "none of the values" not in fault] == []
 
 
 @pytest.mark.parametrize("name", [*TOPOLOGIES])
-def test_every_shipped_topology_keeps_it_or_says_what_it_could_not_take(name: str) -> None:
+def test_shipped_topologies_keep_the_contract(name: str) -> None:
     assert [fault for fault in traffic_faults("topology", name) if "none of the values" not in fault] == []
 
 
-def test_most_can_be_tried() -> None:
+def test_most_entries_can_be_built() -> None:
     untried = [name for name in WORKLOADS if traffic_faults("workload", name)]
     untried += [name for name in TOPOLOGIES if traffic_faults("topology", name)]
     assert len(untried) <= 6, untried  # half of them read files
@@ -209,7 +209,7 @@ WORKLOAD_FAULTS = {
 
 
 @pytest.mark.parametrize("kind", WORKLOAD_FAULTS)
-def test_a_workload_that_breaks_it_is_told(kind: type[Workload], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fault_of_a_workload(kind: type[Workload], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(WORKLOADS, "mine", kind)
     assert traffic_faults("workload", "mine")[:1] == [said for said in (WORKLOAD_FAULTS[kind],) if said]
 
@@ -281,6 +281,6 @@ TOPOLOGY_FAULTS = {
 
 
 @pytest.mark.parametrize("kind", TOPOLOGY_FAULTS)
-def test_a_topology_that_breaks_it_is_told(kind: type[Topology], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fault_of_a_topology(kind: type[Topology], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TOPOLOGIES, "pair", kind)
     assert traffic_faults("topology", "pair")[:1] == [said for said in (TOPOLOGY_FAULTS[kind],) if said]

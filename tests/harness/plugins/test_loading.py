@@ -18,7 +18,7 @@ from rogue.harness.plugins.loading import (
     plugin_versions,
     unload_plugins,
 )
-from rogue.harness.plugins.source import read_plugin
+from rogue.harness.plugins.source import PluginSource, read_plugin
 from rogue.reports.figures import FIGURES
 from rogue.reports.metrics import METRICS, PLUGGED
 from rogue.workloads.flow_sizes import FLOW_SIZES
@@ -49,12 +49,12 @@ def test_each_kind_of_entry_is_registered_and_taken_back() -> None:
     assert (names(), loaded_plugins(), PLUGGED) == (before, (), {})
 
 
-def test_a_text_runs_once() -> None:
+def test_text_runs_once() -> None:
     source = plugin(FIXED_TWICE)
     assert load_plugins([source, source])[0] is load_plugins([plugin(FIXED_TWICE, "elsewhere.py")])[0]
 
 
-def test_a_text_that_loaded_as_python_is_not_taken_for_a_header() -> None:
+def test_python_text_is_no_header() -> None:
     load_plugins([plugin(FIXED_TWICE)])
     with pytest.raises(ConfigError, match=r"my\.h"):
         load_plugins([plugin(FIXED_TWICE, "my.h")])
@@ -83,14 +83,14 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_what_does_not_load_says_where_and_leaves_nothing(text: str) -> None:
+def test_failed_load_has_a_line_and_registers_nothing(text: str) -> None:
     before = names()
     with pytest.raises(ConfigError, match=BROKEN[text]):
         load_plugins([plugin(text)])
     assert (names(), loaded_plugins()) == (before, ())
 
 
-def test_a_half_registered_plugin_is_taken_back_whole() -> None:
+def test_failed_load_takes_back_all_entries() -> None:
     with pytest.raises(ConfigError, match=r"my\.py:5"):
         load_plugins([plugin(FIXED_TWICE + "1 / 0\n")])
     assert "twice" not in CONGESTION_CONTROLS
@@ -115,7 +115,7 @@ def test_an_error_while_a_plugin_runs_has_its_line() -> None:
     assert place_in_plugin(ValueError("of nobody")) is None
 
 
-def test_keys_keep_their_descriptions_if_the_plugin_is_edited_or_its_file_is_on_another_computer() -> None:
+def test_descriptions_survive_edits_and_moved_files() -> None:
     was = read_plugin(str(RACK), "")
     edited, elsewhere = replace(was, text=f"# edited\n{was.text}"), replace(was, file="elsewhere.py")
     for source in (was, edited, was, elsewhere, replace(edited, file="elsewhere.py")):
@@ -134,7 +134,7 @@ def texts() -> list[str]:
     return [each.source.text for each in loaded_plugins()]
 
 
-def test_another_version_takes_the_place_of_the_first() -> None:
+def test_another_version_replaces_the_first() -> None:
     """As when a plug-in was edited between two runs on the same Dask workers."""
     with plugin_versions([OLD]):
         assert texts() == [OLD.text]
@@ -145,7 +145,7 @@ def test_another_version_takes_the_place_of_the_first() -> None:
         assert texts() == [OLD.text]
 
 
-def test_what_is_loaded_stays_for_who_needs_no_more() -> None:
+def test_subset_of_loaded_plugins_needs_no_reload() -> None:
     with plugin_versions([OLD, OTHER]), plugin_versions([OLD]), plugin_versions([]):
         assert texts() == [OLD.text, OTHER.text]
 
@@ -162,25 +162,29 @@ class Seen(threading.Condition):
         return super().wait(timeout)
 
 
-def test_another_version_waits_until_nobody_uses_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or a cell that runs would find the other one under the same name."""
-    changed, seen = Seen(), []
+def test_cells_that_wait_for_another_version_start_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or cells of the old version that follow each other would hold the new one out for ever."""
+    changed, started = Seen(), list[tuple[str, list[str]]]()
     monkeypatch.setattr(module, "_changed", changed)
 
-    def use() -> None:
-        with plugin_versions([NEW]):
-            seen.append(texts())
+    def use(name: str, source: PluginSource) -> None:
+        with plugin_versions([source]):
+            started.append((name, texts()))
 
-    thread = threading.Thread(target=use, daemon=True)
+    threads = []
     with plugin_versions([OLD]):
-        thread.start()
-        assert changed.has_waiter.wait(10)
-        assert (seen, texts()) == ([], [OLD.text])
-    thread.join(10)
-    assert seen == [[NEW.text]]
+        for name, source in (("new", NEW), ("old", OLD), ("new again", NEW)):
+            changed.has_waiter.clear()
+            threads.append(threading.Thread(target=use, args=(name, source), daemon=True))
+            threads[-1].start()
+            assert changed.has_waiter.wait(10)
+        assert (started, texts()) == ([], [OLD.text])
+    for thread in threads:
+        thread.join(10)
+    assert started == [("new", [NEW.text]), ("old", [OLD.text]), ("new again", [NEW.text])]
 
 
-def test_who_waits_in_vain_is_told_for_what() -> None:
+def test_the_wait_for_another_version_is_limited() -> None:
     words = rf"my\.py: got my\.py \({OLD.sha256[:12]}\) in use by 2 cells of this worker for 0 s"
     with plugin_versions([OLD]), plugin_versions([OLD]):
         with pytest.raises(ConfigError, match=words), plugin_versions([NEW], limit_s=0):
@@ -189,7 +193,7 @@ def test_who_waits_in_vain_is_told_for_what() -> None:
             assert texts() == [OLD.text], "a cell that gave up blocks no other"
 
 
-def test_the_same_text_in_another_language_is_another_version() -> None:
+def test_equal_text_in_another_language_is_another_version() -> None:
     with (
         plugin_versions([OLD]),
         pytest.raises(ConfigError, match=r"my\.h"),
@@ -198,14 +202,14 @@ def test_the_same_text_in_another_language_is_another_version() -> None:
         pytest.fail("a plug-in in Python taken for one in C++")
 
 
-def test_who_fails_lets_the_next_one_in() -> None:
+def test_failed_cell_releases_its_plugins() -> None:
     with pytest.raises(KeyError), plugin_versions([OLD]):
         raise KeyError
     with plugin_versions([NEW]):
         assert texts() == [NEW.text]
 
 
-def test_only_what_the_agent_needs_goes_along() -> None:
+def test_only_agent_plugins_are_packed() -> None:
     load_plugins([read_plugin(str(RACK), ""), plugin(FIXED_TWICE, "x/my twice.py")])
     ((module, text),) = packed_plugins().items()
     assert module.startswith("plugin_my_twice_")

@@ -20,7 +20,7 @@ from rogue.harness.plugins.source import (
 )
 
 
-def test_a_file_is_read_and_known_by_its_text() -> None:
+def test_source_has_text_and_checksum() -> None:
     """The sum is what `sha256sum` says of the file."""
     source = read_plugin(str(SWIFT), "--plugin")
     assert source.text == SWIFT.read_text()
@@ -29,18 +29,18 @@ def test_a_file_is_read_and_known_by_its_text() -> None:
     assert plugin("a = 1\n").sha256.startswith("cb78bd8a17f7b7")
 
 
-def test_ends_of_lines_are_alike_everywhere(tmp_path: Path) -> None:
+def test_line_ends_are_normalised(tmp_path: Path) -> None:
     """A manifest keeps no carriage return or byte-order mark; the text must be the same after it was kept."""
     (tmp_path / "dos.py").write_bytes(b"\xef\xbb\xbfa = 1\r\nb = 2\r\n")
     assert read_plugin(f"{tmp_path}/dos.py", "").text == "a = 1\nb = 2\n"
 
 
-def test_the_same_text_twice_is_one() -> None:
+def test_equal_texts_are_one_plugin() -> None:
     one, same, other = plugin("a = 1", "one.py"), plugin("a = 1", "same.py"), plugin("a = 2", "other.py")
     assert each_once([one, other, same]) == [one, other]
 
 
-def test_the_same_text_in_another_language_is_another_plugin() -> None:
+def test_equal_text_in_another_language_is_another_plugin() -> None:
     files = [plugin("a = 1", "one.py"), plugin("a = 1", "one.h")]
     assert each_once(files) == files
 
@@ -60,14 +60,14 @@ def bad_files(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("end", [".cpp", ".cc", ".HPP", ".cxx"])
-def test_a_control_in_cpp_is_a_header(end: str) -> None:
+def test_cpp_control_must_be_a_header(end: str) -> None:
     with pytest.raises(
         ConfigError, match=rf"a file ending in \{end.lower()}, expected .py, or .h for a control"
     ):
         read_plugin(f"mine{end}", "--plugin")
 
 
-def test_what_is_no_file_of_text_is_a_sentence(tmp_path: Path) -> None:
+def test_unreadable_plugin_is_an_error(tmp_path: Path) -> None:
     for name, words in bad_files(tmp_path).items():
         with pytest.raises(ConfigError, match=words) as caught:
             read_plugin(f"{tmp_path}/{name}", "exp.yaml:3: plugins[0]")
@@ -86,7 +86,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_module_that_an_entry_point_names_is_read_and_not_run(package: Path) -> None:
+def test_entry_point_module_is_read_and_not_run(package: Path) -> None:
     text = SWIFT.read_text()
     (package / "my_swift.py").write_text(text)
     (found,) = [each for each in installed_plugins() if each.text == text]
@@ -95,14 +95,14 @@ def test_a_module_that_an_entry_point_names_is_read_and_not_run(package: Path) -
     assert plugins_at([SWIFT]) == [found], "the same text is one plug-in"
 
 
-def test_a_package_that_names_nothing_is_named(package: Path) -> None:
+def test_entry_point_without_a_module_is_an_error(package: Path) -> None:
     with pytest.raises(
         ConfigError, match=f"my-controls, entry point {GROUP} swift: got my_swift, expected a"
     ):
         installed_plugins()
 
 
-def test_without_packages_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_packages_no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source.metadata, "entry_points", lambda group: metadata.EntryPoints())
     assert installed_plugins() == []
 
@@ -131,7 +131,7 @@ def ignore() -> None:
     pass
 
 
-def test_a_plugin_that_keeps_the_contract_is_loaded_in_the_child_only() -> None:
+def test_valid_plugin_is_loaded_in_the_child_only() -> None:
     before = loaded_plugins()
     assert try_plugin([plugin(FIXED_TWICE)], ignore) == Verdict(("control twice",), ())
     assert loaded_plugins() == before
@@ -144,11 +144,11 @@ def test_a_plugin_that_keeps_the_contract_is_loaded_in_the_child_only() -> None:
         ("os._exit(3)", "it ended the process that tried it, with exit code 3"),
     ],
 )
-def test_a_crash_or_an_exit_is_a_fault(how: str, words: str) -> None:
+def test_crash_or_exit_is_a_fault(how: str, words: str) -> None:
     assert try_plugin([plugin(CALLS.format(how=how))], ignore).faults == (words,)
 
 
-def test_a_call_that_never_ends_is_reported_and_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_plugin_is_reported_and_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     reported: list[str] = []
     monkeypatch.setattr(contract, "WAIT_S", 0.05)
     endless = plugin(CALLS.format(how="while True: pass"))
@@ -157,11 +157,11 @@ def test_a_call_that_never_ends_is_reported_and_killed(monkeypatch: pytest.Monke
     assert reported == ["still"]
 
 
-def test_a_plugin_that_does_not_load_names_its_line() -> None:
+def test_plugin_that_does_not_load_has_its_line() -> None:
     with pytest.raises(ConfigError, match=r"my\.py:5: got ZeroDivisionError: division by zero"):
         try_plugin([plugin(FIXED_TWICE + "1 / 0\n")], ignore)
 
 
-def test_a_plugin_may_conflict_with_an_installed_one() -> None:
+def test_conflict_with_another_plugin_is_an_error() -> None:
     with pytest.raises(ConfigError, match="second control twice"):
         try_plugin([plugin(FIXED_TWICE), plugin(FIXED_TWICE + "\n", "other.py")], ignore)

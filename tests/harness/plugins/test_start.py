@@ -22,7 +22,7 @@ IN_PYTHON = tuple(kind for kind in KINDS if kind not in ONLY_COMPILED)
 @pytest.mark.parametrize(
     ("kind", "language"), [*((kind, "python") for kind in IN_PYTHON), *((kind, "c++") for kind in COMPILED)]
 )
-def test_a_start_keeps_the_contract_and_its_test_names_it(kind: str, language: str, tmp_path: Path) -> None:
+def test_template_keeps_the_contract(kind: str, language: str, tmp_path: Path) -> None:
     file, test = write_start(kind, "my_own", tmp_path, language)
     (loaded,) = load_plugins([read_plugin(str(file), "")])
     added = f"{kind.replace('-', '_')} my_own"
@@ -33,14 +33,14 @@ def test_a_start_keeps_the_contract_and_its_test_names_it(kind: str, language: s
     assert max(len(line) for line in file.read_text().splitlines()) <= 110
 
 
-def test_a_kind_that_only_cpp_has_need_not_say_so(tmp_path: Path) -> None:
+def test_language_defaults_to_cpp_where_it_is_the_only_one(tmp_path: Path) -> None:
     assert [file.name for file in write_start("switch-control", "mine", tmp_path)] == [
         "mine.h",
         "test_mine.py",
     ]
 
 
-def test_each_kind_has_its_start() -> None:
+def test_each_kind_has_a_template() -> None:
     assert {path.stem for path in STARTS.iterdir()} == {
         *IN_PYTHON,
         *(f"{kind}-compiled" for kind in COMPILED),
@@ -61,7 +61,7 @@ def test_each_kind_has_its_start() -> None:
         ("control", "../x", "got the name '../x'"),
     ],
 )
-def test_what_cannot_be_is_a_sentence(kind: str, name: str, words: str, tmp_path: Path) -> None:
+def test_wrong_kind_or_name_is_an_error(kind: str, name: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=words):
         write_start(kind, name, tmp_path)
     assert [*tmp_path.iterdir()] == []
@@ -86,16 +86,14 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         ("switch-control", "python", r"got a switch-control in python, expected c\+\+; leave --language out"),
     ],
 )
-def test_a_language_that_cannot_be_is_a_sentence(
-    kind: str, language: str, words: str, tmp_path: Path
-) -> None:
+def test_wrong_language_is_an_error(kind: str, language: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=words):
         write_start(kind, "mine", tmp_path, language)
     assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize("kind", ["measure", "figure"])
-def test_a_start_for_reports_measures_and_draws_a_run(kind: str, tmp_path: Path) -> None:
+def test_report_templates_work_on_a_run(kind: str, tmp_path: Path) -> None:
     file, _ = write_start(kind, "my_own", tmp_path)
     run = write_sample_run(tmp_path / "run", Sample(senders=(2, 4), repetitions=2, seconds=0.5))
     loaded = rogue.load(run, plugins=[file])

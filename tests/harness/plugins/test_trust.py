@@ -26,7 +26,7 @@ def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "mark"
 
 
-def test_nobody_trusts_what_a_run_keeps(mark: Path) -> None:
+def test_kept_plugin_needs_permission(mark: Path) -> None:
     with pytest.raises(UsageError, match=r"plug-in my\.py \(control twice.*expected a person's word"):
         load_trusted([record()], NOBODY)
     assert load_what_is_trusted([record()], NOBODY) == [record()]
@@ -34,7 +34,7 @@ def test_nobody_trusts_what_a_run_keeps(mark: Path) -> None:
     assert loaded_plugins() == ()
 
 
-def test_a_header_that_is_trusted_does_not_vouch_for_its_text_in_python(mark: Path) -> None:
+def test_trusted_header_does_not_permit_equal_python(mark: Path) -> None:
     as_header = record().model_copy(update={"file": "my.h"})
     file = mark.with_name("my.py")
     file.write_text(EVIL)
@@ -43,12 +43,12 @@ def test_a_header_that_is_trusted_does_not_vouch_for_its_text_in_python(mark: Pa
     assert not mark.exists()
 
 
-def test_a_word_lets_it_run(mark: Path) -> None:
+def test_permission_for_all_loads_the_plugin(mark: Path) -> None:
     assert [each.adds for each in load_trusted([record()], Trust((), True))] == [("control twice",)]
     assert mark.exists()
 
 
-def test_the_same_file_lets_it_run_and_no_other(tmp_path: Path, mark: Path) -> None:
+def test_equal_file_permits_the_plugin(tmp_path: Path, mark: Path) -> None:
     same, other = tmp_path / "same.py", tmp_path / "other.py"
     same.write_text(EVIL)
     other.write_text(FIXED_TWICE)
@@ -59,7 +59,7 @@ def test_the_same_file_lets_it_run_and_no_other(tmp_path: Path, mark: Path) -> N
     assert mark.exists()
 
 
-def test_a_file_that_has_another_text_now_is_told(tmp_path: Path) -> None:
+def test_changed_plugin_files(tmp_path: Path) -> None:
     """One that is gone, or is no file to read, cannot be held against the run's text."""
     same, other, pipe = (tmp_path / name for name in ("same.py", "other.py", "pipe.py"))
     same.write_text(EVIL)
@@ -71,7 +71,7 @@ def test_a_file_that_has_another_text_now_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_a_report_takes_what_is_named_and_says_what_it_left(tmp_path: Path, mark: Path) -> None:
+def test_report_loads_named_plugins_and_returns_others(tmp_path: Path, mark: Path) -> None:
     other = tmp_path / "other.py"
     other.write_text(FIXED_TWICE)
     assert load_what_is_trusted([record()], Trust((other,))) == [record()]
@@ -79,7 +79,7 @@ def test_a_report_takes_what_is_named_and_says_what_it_left(tmp_path: Path, mark
     assert not mark.exists()
 
 
-def test_two_versions_in_one_report_are_told_and_one_can_be_chosen(tmp_path: Path) -> None:
+def test_two_versions_in_one_report_need_a_choice(tmp_path: Path) -> None:
     """Of the same version in two runs there is one."""
     newer = record("# newer\n" + FIXED_TWICE)
     older = record(FIXED_TWICE)

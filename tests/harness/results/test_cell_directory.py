@@ -63,7 +63,7 @@ def test_attempts_of_other_cells_are_not_mixed_up(tmp_path: Path) -> None:
     assert failed_attempts(tmp_path, "a") == ["a.failed-1"]
 
 
-def test_half_a_cell_is_no_cell(tmp_path: Path) -> None:
+def test_unfinished_cell_has_no_record(tmp_path: Path) -> None:
     (tmp_path / ".writing-rogue-r1").mkdir()
     (tmp_path / ".writing-rogue-r1/flows.parquet").write_bytes(b"half")
     assert stored_record(tmp_path, "rogue-r1") is None
@@ -132,7 +132,9 @@ def test_same_table_same_bytes() -> None:
         ("latency", {"src": [object(), object()]}, "table latency"),
     ],
 )
-def test_what_does_not_fit_is_an_invalid_result(name: str, changes: dict[str, object], words: str) -> None:
+def test_table_outside_the_schema_is_an_invalid_result(
+    name: str, changes: dict[str, object], words: str
+) -> None:
     columns = {key: value for key, value in {**LATENCY, **changes}.items() if value is not None}
     with pytest.raises(TestbedError) as caught:
         to_arrow(name, columns)

@@ -37,7 +37,7 @@ def test_no_file_is_written_through_a_link_under_its_temporary_name(tmp_path: Pa
     assert (tmp_path / "manifest.json").read_bytes() == b"new"
 
 
-def test_a_report_that_fails_leaves_its_traceback_in_the_run_and_nowhere_else(
+def test_failed_report_writes_its_traceback_into_the_run(
     run: Path, victim: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (run / "report-error.txt").symlink_to(victim)
@@ -48,7 +48,7 @@ def test_a_report_that_fails_leaves_its_traceback_in_the_run_and_nowhere_else(
     assert "the report failed" in capsys.readouterr().err
 
 
-def test_cells_that_lead_elsewhere_are_refused(run: Path, tmp_path: Path) -> None:
+def test_link_instead_of_cells_is_refused(run: Path, tmp_path: Path) -> None:
     (run / "cells").rmdir()
     (tmp_path / "elsewhere").mkdir()
     (run / "cells").symlink_to(tmp_path / "elsewhere")
@@ -57,7 +57,7 @@ def test_cells_that_lead_elsewhere_are_refused(run: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", ["link", "file"])
-def test_a_cell_that_is_no_directory_is_told_when_a_run_goes_on(run: Path, tmp_path: Path, kind: str) -> None:
+def test_cell_that_is_no_directory_is_refused(run: Path, tmp_path: Path, kind: str) -> None:
     path = run / "cells" / read_manifest(run).cells[0].id
     path.symlink_to(tmp_path / "elsewhere") if kind == "link" else path.touch()
     with pytest.raises(UsageError, match=f"{path.name}: got a {kind}, expected a directory"):
@@ -65,7 +65,7 @@ def test_a_cell_that_is_no_directory_is_told_when_a_run_goes_on(run: Path, tmp_p
 
 
 @pytest.mark.parametrize("name", ["rogue-r1", "rogue-r1.failed-1"])
-def test_what_a_link_among_the_cells_leads_to_is_not_read(run: Path, tmp_path: Path, name: str) -> None:
+def test_links_among_cells_are_not_followed(run: Path, tmp_path: Path, name: str) -> None:
     secret = tmp_path / "secret"
     (secret / "deep").mkdir(parents=True)
     (secret / "deep" / "password").write_text("mine")

@@ -37,7 +37,7 @@ def test_writing_and_reading(tmp_path: Path) -> None:
         ('{"schema_version": 1}', DamagedRunError, "run_id: Field required"),
     ],
 )
-def test_what_is_no_manifest_gets_a_sentence(
+def test_unreadable_manifest_is_an_error(
     tmp_path: Path, content: str | None, kind: type[HarnessError], words: str
 ) -> None:
     if content is not None:
@@ -57,7 +57,7 @@ def changed(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_was_changed_is_read_but_nobody_goes_on_from_it(changed: Path) -> None:
+def test_changed_manifest_cannot_be_resumed(changed: Path) -> None:
     assert read_manifest(changed).soundness is Soundness.CHANGED
     with pytest.raises(DamagedRunError, match="changed since it was written: its checksum differs"):
         read_sound_manifest(changed)
@@ -65,7 +65,7 @@ def test_what_was_changed_is_read_but_nobody_goes_on_from_it(changed: Path) -> N
         reopen_run(changed, ["rogue"])
 
 
-def test_a_report_gives_no_new_checksum_to_what_was_changed(changed: Path) -> None:
+def test_report_keeps_the_checksum_of_a_changed_manifest(changed: Path) -> None:
     (changed / "report.html").touch()
     note_report_files(changed)
     assert "report.html" in read_manifest(changed).files
@@ -107,9 +107,7 @@ def test_commit_and_whether_it_was_changed(tmp_path: Path, monkeypatch: pytest.M
     assert git_facts().dirty is True
 
 
-def test_an_installed_package_says_of_which_commit_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_installed_package_has_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand(monkeypatch, tmp_path / "lib/rogue")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     (tmp_path / "lib/rogue").mkdir(parents=True)
@@ -120,15 +118,13 @@ def test_an_installed_package_says_of_which_commit_it_is(
     assert git_facts().commit is None
 
 
-def test_without_a_checkout_nothing_is_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commit_is_unknown_without_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand(monkeypatch, tmp_path / "lib/rogue")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert (git_facts().commit, git_facts().dirty) == (None, None)
 
 
-def test_a_copy_inside_another_checkout_is_not_that_checkout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copy_inside_another_checkout_has_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "lib/site/rogue/__init__.py"
     package.parent.mkdir(parents=True)
     package.write_text("")
@@ -139,7 +135,7 @@ def test_a_copy_inside_another_checkout_is_not_that_checkout(
     assert (git_facts().commit, git_facts().dirty) == (None, None)
 
 
-def test_versions_of_what_shapes_results() -> None:
+def test_versions_of_packages() -> None:
     found = versions()
     assert found["python"] == platform.python_version()
     assert {"rogue-testbed", "numpy", "pyarrow"} <= set(found)

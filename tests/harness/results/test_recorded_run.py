@@ -33,7 +33,7 @@ def run(tmp_path: Path) -> Run:
     return begun
 
 
-def test_what_a_killed_run_left_is_read_and_nothing_is_written(run: Run) -> None:
+def test_finished_cells_of_a_killed_run_are_read(run: Run) -> None:
     before = read_manifest(run.directory)
     present = present_manifest(run.directory)
     assert [cell.status for cell in present.cells] == [CellStatus.OK, CellStatus.PENDING]
@@ -41,14 +41,14 @@ def test_what_a_killed_run_left_is_read_and_nothing_is_written(run: Run) -> None
     assert read_manifest(run.directory) == before
 
 
-def test_a_record_that_is_listed_stays_as_the_manifest_has_it(run: Run) -> None:
+def test_listed_record_is_kept(run: Run) -> None:
     run.note_stored()
     run.manifest.cells[0].message = "as it was written"
     write_manifest(run.directory, run.manifest)
     assert present_manifest(run.directory).cells[0].message == "as it was written"
 
 
-def test_whoever_reads_a_run_loads_nothing_that_runs_cells() -> None:
+def test_reading_a_run_imports_no_execution_code() -> None:
     """Every command about runs begins with this module, and each would take half a second more."""
     code = "import sys, rogue.harness.commands.opening; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -69,7 +69,7 @@ def run_of_data(tmp_path: Path) -> Run:
     return start_run(make_plan(load_text(tmp_path, TEXT), FakeTestbed()), tmp_path / "results", ["rogue"])
 
 
-def test_a_run_keeps_what_it_was_begun_with(run_of_data: Run, tmp_path: Path) -> None:
+def test_run_keeps_its_data_files(run_of_data: Run, tmp_path: Path) -> None:
     manifest = read_manifest(run_of_data.directory)
     (record,) = manifest.data
     assert record.file == "flows.csv"
@@ -80,7 +80,7 @@ def test_a_run_keeps_what_it_was_begun_with(run_of_data: Run, tmp_path: Path) ->
     assert check_files(run_of_data.directory, manifest.files) == [f"{record.kept}: changed"]
 
 
-def test_it_goes_on_with_its_copy_and_says_that_the_file_changed(run_of_data: Run, tmp_path: Path) -> None:
+def test_resumed_run_uses_its_copy_of_the_data(run_of_data: Run, tmp_path: Path) -> None:
     manifest = read_manifest(run_of_data.directory)
     assert changed_data(manifest) == []
     (tmp_path / "flows.csv").write_text("other")
@@ -93,7 +93,7 @@ def test_it_goes_on_with_its_copy_and_says_that_the_file_changed(run_of_data: Ru
     assert changed_data(manifest) == []
 
 
-def test_a_copy_that_is_damaged_or_gone_is_never_gone_on_with(run_of_data: Run) -> None:
+def test_damaged_copy_of_the_data_is_an_error(run_of_data: Run) -> None:
     manifest = read_manifest(run_of_data.directory)
     kept = run_of_data.directory / manifest.data[0].kept
     kept.write_text("other")

@@ -41,7 +41,7 @@ def test_two_runs_of_one_second_differ(tmp_path: Path) -> None:
     assert len(runs) == 20
 
 
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+def test_unwritable_directory_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="got 'Not a directory', expected a place for results"):
         create_run_directory(tmp_path / "file", "incast", NOON)
@@ -54,7 +54,7 @@ def test_one_process_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-def test_a_lock_can_be_seen_and_whoever_looks_is_sat_out(tmp_path: Path) -> None:
+def test_lock_is_visible(tmp_path: Path) -> None:
     assert not is_locked(tmp_path)
     with locked(tmp_path):
         assert is_locked(tmp_path)
@@ -64,9 +64,7 @@ def test_a_lock_can_be_seen_and_whoever_looks_is_sat_out(tmp_path: Path) -> None
     assert not is_locked(tmp_path / "link")
 
 
-def test_the_report_of_a_run_that_goes_stands_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partial_report_is_beside_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = tmp_path / "incast" / "20261120T101500Z-3f9a1c"
     run.mkdir(parents=True)
     beside = run.with_name("20261120T101500Z-3f9a1c-partial.html")
@@ -75,7 +73,7 @@ def test_the_report_of_a_run_that_goes_stands_beside_it(
     assert partial_report(Path()) == beside
 
 
-def test_where_the_results_are_that_a_run_is_among(tmp_path: Path) -> None:
+def test_results_directory_of_a_run(tmp_path: Path) -> None:
     run = create_run_directory(tmp_path, "incast", NOON)
     assert results_directory(run, "incast") == tmp_path.resolve()
     assert results_directory(run, "other") is None
@@ -127,7 +125,7 @@ def test_checksums_by_relative_path(tmp_path: Path) -> None:
     assert checksum(tmp_path / "raw/a") == checksums(tmp_path)["raw/a"]
 
 
-def test_everything_but_folders_is_listed_and_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+def test_files_below_lists_links_and_pipes(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a/file").write_bytes(b"abc")
     (tmp_path / "link").symlink_to("a")

@@ -42,7 +42,7 @@ def listed(run: Path) -> dict[str, str]:
     return cell_checksums(run, cell_record(failed_attempts=["rogue-r1.failed-1"]))
 
 
-def test_every_kind_of_damage_is_named(run: Path, listed: dict[str, str]) -> None:
+def test_each_kind_of_damage_is_reported(run: Path, listed: dict[str, str]) -> None:
     assert check_files(run, listed) == []
     (run / FLOWS).write_bytes(b"z")
     (run / "cells/rogue-r1.failed-1/raw/traceback.txt").unlink()
@@ -60,7 +60,7 @@ def test_a_link_to_a_folder_is_not_followed(run: Path, listed: dict[str, str]) -
     assert check_files(run, listed) == ["dangling: not in the manifest", "folder: not in the manifest"]
 
 
-def test_a_listed_file_that_became_something_else_is_not_read(run: Path, listed: dict[str, str]) -> None:
+def test_listed_file_of_another_type_is_not_read(run: Path, listed: dict[str, str]) -> None:
     file = run / FLOWS
     for make, words in (
         (lambda: os.mkfifo(file), "it is no regular file"),
@@ -88,7 +88,7 @@ def test_temporary_files_are_listed_separately(run: Path, listed: dict[str, str]
     ]
 
 
-def test_each_run_has_its_line_and_the_worst_code_is_that_of_all(run: Path, capsys: Shown) -> None:
+def test_worst_exit_code_of_several_runs(run: Path, capsys: Shown) -> None:
     damaged, gone = make(run.with_name("b")), run.with_name("c")
     (damaged / MANIFEST).write_text((damaged / MANIFEST).read_text().replace("qp_failures", "qp_fai|ures"))
     assert verify([run, damaged, run, gone]) is ExitCode.DAMAGED
@@ -111,7 +111,7 @@ def test_a_manifest_that_cannot_be_read_is_damage(run: Path, content: bytes, cap
     assert capsys.readouterr().err.startswith(f"rogue: {run}/manifest.json: got ")
 
 
-def test_a_manifest_larger_than_any_is_damage(run: Path, capsys: Shown) -> None:
+def test_oversized_manifest_is_damage(run: Path, capsys: Shown) -> None:
     os.truncate(run / MANIFEST, 2 * 10**12)
     assert verify([run]) is ExitCode.DAMAGED
     assert "it has more than 256000000 bytes" in capsys.readouterr().err
@@ -125,7 +125,7 @@ def test_an_old_manifest_has_no_checksum(tmp_path: Path, capsys: Shown) -> None:
     assert second == f"{run}: 4 files as in the manifest"
 
 
-def test_a_run_in_progress_is_compared_as_far_as_it_is(tmp_path: Path, capsys: Shown) -> None:
+def test_run_in_progress_is_compared_so_far(tmp_path: Path, capsys: Shown) -> None:
     run = make(tmp_path / "goes", status="running")
     (run / CELLS / ".writing-rogue-r2").mkdir()
     (run / CELLS / "rogue-r2").mkdir()
@@ -138,7 +138,7 @@ def test_a_run_in_progress_is_compared_as_far_as_it_is(tmp_path: Path, capsys: S
         assert verify([run]) is ExitCode.DAMAGED
 
 
-def test_output_is_bounded_and_no_name_forges_a_line(
+def test_output_is_bounded_and_names_are_escaped(
     run: Path, capsys: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(run.parent)

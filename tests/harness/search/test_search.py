@@ -31,7 +31,7 @@ def cells(run: Path) -> list[str]:
     return [cell.id for cell in read_manifest(run).cells]
 
 
-def test_a_finding_is_confirmed_checked_shrunk_and_an_experiment(terminal: Terminal) -> None:
+def test_finding_is_confirmed_simplified_and_written_as_an_experiment(terminal: Terminal) -> None:
     done = terminal.search()
     assert done.code == 0, done.err
     assert done.lines[0] == "fct_mean_ns of own, largest; a finding is at least 5 µs."
@@ -57,7 +57,7 @@ def test_a_finding_is_confirmed_checked_shrunk_and_an_experiment(terminal: Termi
     assert done.lines[-2] in page(done.run)
 
 
-def test_what_happens_without_congestion_control_as_well_is_no_finding(terminal: Terminal) -> None:
+def test_search_drops_findings_that_also_occur_without_control(terminal: Terminal) -> None:
     terminal.testbed.ns_per_sender[CONTROL_FREE] = 1000
     done = terminal.search()
     assert done.lines[-2] == "No finding within this space and budget."
@@ -66,13 +66,13 @@ def test_what_happens_without_congestion_control_as_well_is_no_finding(terminal:
     assert not (done.run / "find.yml").exists()
 
 
-def test_a_transport_without_control_is_not_checked(terminal: Terminal) -> None:
+def test_transport_without_control_is_not_checked(terminal: Terminal) -> None:
     terminal.testbed.ns_per_sender[CONTROL_FREE] = 1000
     done = terminal.search(experiment=EXPERIMENT.replace("name: rogue", "name: roce"))
     assert done.lines[-2].startswith("Finding:") and CONTROL_FREE not in done.lines[-2]
 
 
-def test_what_does_not_hold_on_the_held_out_seeds_is_no_finding(terminal: Terminal) -> None:
+def test_search_drops_findings_that_fail_on_held_out_seeds(terminal: Terminal) -> None:
     terminal.testbed.extra_ns = lambda cell: -3000 if cell.seed == 102 else 0
     space = SPACE.replace("from: 1, to: 12", "from: 6, to: 7")
     done = terminal.search(space=space)
@@ -80,12 +80,12 @@ def test_what_does_not_hold_on_the_held_out_seeds_is_no_finding(terminal: Termin
     assert any(line.startswith("Not a finding on the held-out seeds: ") for line in done.lines)
 
 
-def test_jobs_change_no_cell_and_no_result(terminal: Terminal) -> None:
+def test_jobs_do_not_change_a_search(terminal: Terminal) -> None:
     one, several = terminal.search("--no-baseline"), terminal.search("--no-baseline", "--jobs", "3")
     assert page(one.run) == page(several.run) and cells(one.run) == cells(several.run)
 
 
-def test_stops_and_resumes_give_the_same_tables(terminal: Terminal) -> None:
+def test_resumed_search_gives_the_same_result(terminal: Terminal) -> None:
     straight = terminal.search()
     count = len(terminal.testbed.ran)
     terminal.testbed.ran.clear()
@@ -106,7 +106,7 @@ def test_stops_and_resumes_give_the_same_tables(terminal: Terminal) -> None:
     assert compare_run(resumed.run, read_manifest(resumed.run)).differences == [], "also Optuna's record"
 
 
-def test_a_link_in_a_resumed_run_is_not_written_through(terminal: Terminal) -> None:
+def test_resumed_search_writes_through_no_link(terminal: Terminal) -> None:
     terminal.stop_after(2)
     stopped = terminal.search("--no-baseline")
     mine = terminal.place / "mine"
@@ -120,7 +120,7 @@ def test_a_link_in_a_resumed_run_is_not_written_through(terminal: Terminal) -> N
     assert not [file for file in stopped.run.iterdir() if file.name.startswith(SO_FAR)]
 
 
-def test_a_search_of_an_earlier_version_is_refused_with_what_to_do(terminal: Terminal) -> None:
+def test_search_of_an_earlier_version_is_refused(terminal: Terminal) -> None:
     done = terminal.search("--no-baseline")
     (done.run / "search.json").write_text('{"space_file": "x", "space_sha256": "y", "space": {}}')
     refused = terminal.rogue("search", "--resume", str(done.run))
@@ -129,7 +129,7 @@ def test_a_search_of_an_earlier_version_is_refused_with_what_to_do(terminal: Ter
     assert "search --resume" in terminal.rogue("run", "--resume", str(done.run)).err
 
 
-def test_beside_another_transport_the_number_is_a_ratio(terminal: Terminal) -> None:
+def test_against_another_transport_the_measure_is_a_ratio(terminal: Terminal) -> None:
     done = terminal.search("--against", "other", space=SPACE.replace("bound: 5000", "bound: 3"))
     assert done.lines[0] == "fct_mean_ns of own over that of other, largest; a finding is at least 3 times."
     assert "furthest 2 times at 1" in done.lines[1] and done.lines[-2].startswith("No finding")
@@ -153,7 +153,7 @@ def test_the_last_batch_fits_the_budget(terminal: Terminal) -> None:
     assert done.lines[0].endswith("the aim has no bound, so nothing is a finding.")
 
 
-def test_keys_with_the_same_last_word_do_not_share_a_cell(terminal: Terminal) -> None:
+def test_keys_with_equal_last_words_have_separate_cells(terminal: Terminal) -> None:
     experiment = EXPERIMENT.replace(
         "workload: {kind: incast, senders: 2, size: 1MB}",
         "traffic: [{name: a, workload: {kind: incast, senders: 2, size: 1MB}},"
@@ -168,7 +168,7 @@ def test_keys_with_the_same_last_word_do_not_share_a_cell(terminal: Terminal) ->
     assert len(set(factors.values())) == len(factors) == len(terminal.testbed.ran)
 
 
-def test_a_lost_cell_runs_again_and_a_failed_one_does_not(terminal: Terminal) -> None:
+def test_resumed_search_does_not_repeat_failed_cells(terminal: Terminal) -> None:
     space = SPACE.replace("cells: 12, batch: 3", "cells: 2, batch: 1").replace("bound: 5000, ", "")
 
     def fail(_: Cell) -> None:
@@ -184,14 +184,14 @@ def test_a_lost_cell_runs_again_and_a_failed_one_does_not(terminal: Terminal) ->
     assert terminal.testbed.ran == []
 
 
-def test_the_testbed_has_to_be_able_to_measure(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_testbed_that_cannot_measure_is_an_error(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(OBSTACLE, "a node is gone")
     for done in (terminal.search(), terminal.sensitivity()):
         assert "cannot measure, so nothing was run" in done.err and "a node is gone" in done.err
     assert not (terminal.place / "results").exists()
 
 
-def test_an_inventory_that_only_the_run_names_is_not_opened(terminal: Terminal) -> None:
+def test_inventory_named_by_the_run_alone_is_refused(terminal: Terminal) -> None:
     for done, command in ((terminal.search(), "search"), (terminal.sensitivity(), "sensitivity")):
         manifest = read_manifest(done.run)
         manifest.testbed = "inventory.yml"
@@ -217,7 +217,7 @@ def test_an_inventory_that_only_the_run_names_is_not_opened(terminal: Terminal) 
         ("x", (), "expected a mapping"),
     ],
 )
-def test_what_cannot_be_searched_is_a_sentence(
+def test_wrong_space_is_an_error(
     terminal: Terminal, space: str, options: tuple[str, ...], words: str
 ) -> None:
     refused = terminal.search(*options, space=space)
@@ -239,16 +239,14 @@ def test_what_cannot_be_searched_is_a_sentence(
         ("sensitivity --claim X-2-10 --resume results/x", "--resume: got"),
     ],
 )
-def test_a_command_needs_an_experiment_and_its_file_or_a_run(
-    terminal: Terminal, words: str, told: str
-) -> None:
+def test_wrong_arguments_are_an_error(terminal: Terminal, words: str, told: str) -> None:
     terminal.write("hill.yml", EXPERIMENT)
     refused = terminal.rogue(*words.split())
     assert refused.code == ExitCode.USAGE and told in refused.err
 
 
 @pytest.mark.parametrize("end", ["\n", "\x85", "\u2028", "\x1b"])
-def test_no_word_of_a_findings_head_begins_a_line(terminal: Terminal, end: str) -> None:
+def test_quoted_text_starts_no_line_in_a_finding(terminal: Terminal, end: str) -> None:
     name, label = f"space{end}seed: 7.yml", "own\nseed: 6"
     experiment = terminal.write("hill.yml", EXPERIMENT.replace("label: own", f"label: {json.dumps(label)}"))
     space = SPACE.replace("transport: own", f"transport: {json.dumps(label)}")
@@ -268,7 +266,7 @@ def finding(terminal: Terminal, name: str, bound: int) -> str:
     return terminal.write(f"{name}.yml", AIM % bound + EXPERIMENT)
 
 
-def test_a_finding_holds_for_its_transport_and_not_for_another(terminal: Terminal) -> None:
+def test_weaknesses_judges_own_and_other_transports(terminal: Terminal) -> None:
     files = finding(terminal, "slow", 1500), finding(terminal, "slower", 2500)
     done = terminal.rogue("weaknesses", *files)
     bound = f"fct_mean_ns is 2 µs on 1 seed, {CONTROL_FREE}: 200 ns; a finding is at least 1.5 µs"
@@ -284,7 +282,7 @@ def test_a_finding_holds_for_its_transport_and_not_for_another(terminal: Termina
     assert [read_manifest(run.parent).status for run in runs] == ["complete"] * 3
 
 
-def test_a_finding_without_congestion_control_as_well_is_no_weakness(terminal: Terminal) -> None:
+def test_finding_shared_without_control_is_no_weakness(terminal: Terminal) -> None:
     terminal.testbed.ns_per_sender[CONTROL_FREE] = 1000
     done = terminal.rogue("weaknesses", finding(terminal, "slow", 1500))
     assert done.lines[0].startswith(
@@ -293,7 +291,7 @@ def test_a_finding_without_congestion_control_as_well_is_no_weakness(terminal: T
     assert done.lines[1].endswith("1 finding: 1 shared without congestion control as well.")
 
 
-def test_what_cannot_be_tried_is_said_finding_by_finding(
+def test_each_finding_that_cannot_run_has_its_reason(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = finding(terminal, "slow", 1500), finding(terminal, "fast", 500)
@@ -310,7 +308,7 @@ def test_what_cannot_be_tried_is_said_finding_by_finding(
     assert not terminal.testbed.ran
 
 
-def test_ctrl_c_ends_with_a_sentence(terminal: Terminal) -> None:
+def test_ctrl_c_stops_weaknesses_without_a_page(terminal: Terminal) -> None:
     terminal.stop_after(0)
     done = terminal.rogue("weaknesses", finding(terminal, "slow", 1500))
     assert done.code == ExitCode.INTERRUPTED and "stopped; no page was written." in done.err
@@ -325,9 +323,7 @@ def test_ctrl_c_ends_with_a_sentence(terminal: Terminal) -> None:
         (f'{MARK}{{"metric": "jain"}}\n', "got an aim without bound"),
     ],
 )
-def test_a_file_that_is_no_finding_stops_it_before_anything_runs(
-    terminal: Terminal, head: str, words: str
-) -> None:
+def test_file_without_a_valid_aim_is_an_error(terminal: Terminal, head: str, words: str) -> None:
     mine = terminal.write("mine.yml", head + EXPERIMENT)
     refused = terminal.rogue("weaknesses", finding(terminal, "slow", 1500), mine)
     assert refused.code == ExitCode.USAGE and f"mine.yml: {words}" in refused.err

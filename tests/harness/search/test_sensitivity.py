@@ -16,9 +16,9 @@ from rogue.harness.errors import ClusterLostError, ExitCode
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.verification import compare_run
 from rogue.harness.search.objective import make_target, ratio
-from rogue.harness.search.ranges import Range, shrink
 from rogue.harness.search.sensitivity import LEVELS, AnalysisPlan, elementary_effects, trajectories
-from rogue.harness.search.space import Aim
+from rogue.harness.search.space import Aim, Range
+from rogue.harness.search.study import shrink
 from rogue.harness.search.variation import Question, Variation, question_of_claim
 from rogue.workloads.units import SIZE
 
@@ -29,7 +29,7 @@ def page(run: Path) -> str:
     return (run / "sensitivity.html").read_text()
 
 
-def test_the_key_that_moves_the_number_comes_first_and_the_others_do_nothing(terminal: Terminal) -> None:
+def test_effects_rank_the_keys(terminal: Terminal) -> None:
     done = terminal.sensitivity()
     title, head, first, second, directory = done.lines
     assert title == "fct_mean_ns: 9 of 9 points have a number."
@@ -46,7 +46,7 @@ def test_the_key_that_moves_the_number_comes_first_and_the_others_do_nothing(ter
     assert "sensitivity --resume" in terminal.rogue("run", "--resume", directory).err
 
 
-def test_values_that_cannot_run_cost_their_steps_alone(terminal: Terminal) -> None:
+def test_values_that_cannot_run_lose_only_their_steps(terminal: Terminal) -> None:
     done = terminal.sensitivity(vary=VARIATION.replace("to: 8", "to: 10"))
     assert "of 9 points have a number" in done.lines[0] and "9 of 9" not in done.lines[0]
     assert done.lines[2].split()[:3] == ["workload.senders", "7.5", "µs"], "2 to 7, two thirds of it"
@@ -62,7 +62,7 @@ def claim(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> str:
     return VARIATION.replace("count: 2", "count: 1") + "flip: 8\nsobol: {keys: 2, samples: 8}\n"
 
 
-def test_a_claim_has_its_turn_and_the_leading_keys_have_indices(terminal: Terminal, claim: str) -> None:
+def test_claim_has_a_turning_point_and_sobol_indices(terminal: Terminal, claim: str) -> None:
     done = terminal.sensitivity("--claim", "C-1", vary=claim)
     said = "\n".join(done.lines)
     assert "C-1: it is short. 9 of 9 points have a number, and it holds at " in done.lines[0]
@@ -76,7 +76,7 @@ def test_a_claim_has_its_turn_and_the_leading_keys_have_indices(terminal: Termin
     assert "does not hold" in page(done.run) and "published" in page(done.run)
 
 
-def test_jobs_change_no_cell_and_no_page(terminal: Terminal, claim: str) -> None:
+def test_jobs_do_not_change_an_analysis(terminal: Terminal, claim: str) -> None:
     one = terminal.sensitivity("--claim", "C-1", vary=claim)
     several = terminal.sensitivity("--claim", "C-1", "--jobs", "2", vary=claim)
     assert one.lines[:-1] == several.lines[:-1] and page(one.run) == page(several.run)
@@ -84,7 +84,7 @@ def test_jobs_change_no_cell_and_no_page(terminal: Terminal, claim: str) -> None
     assert ids[0] == ids[1]
 
 
-def test_a_stopped_analysis_resumes_to_the_same_end(terminal: Terminal, claim: str) -> None:
+def test_resumed_analysis_gives_the_same_result(terminal: Terminal, claim: str) -> None:
     straight = terminal.sensitivity("--claim", "C-1", vary=claim)
     count = len(terminal.testbed.ran)
     for cells in (3, count - 2):
@@ -104,7 +104,7 @@ def test_a_plan_runs_nothing(terminal: Terminal, claim: str) -> None:
     assert not terminal.testbed.ran and not (terminal.place / "results").exists()
 
 
-def test_a_lost_cluster_says_how_to_continue(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_cluster_prints_the_resume_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(*_: object) -> None:
         raise ClusterLostError("the scheduler is gone")
 
@@ -125,7 +125,7 @@ def test_a_lost_cluster_says_how_to_continue(terminal: Terminal, monkeypatch: py
         (VARIATION + "sobol: {samples: 12}\n", (), "a power of two"),
     ],
 )
-def test_what_cannot_be_analysed_is_a_sentence(
+def test_wrong_variation_is_an_error(
     terminal: Terminal, vary: str, options: tuple[str, ...], words: str
 ) -> None:
     refused = terminal.sensitivity(*options, vary=vary)
@@ -133,7 +133,7 @@ def test_what_cannot_be_analysed_is_a_sentence(
     assert not (terminal.place / "results").exists()
 
 
-def test_effects_are_those_of_the_package() -> None:
+def test_effects_equal_those_of_salib() -> None:
     variation = Variation.model_validate(yaml.safe_load(VARIATION))
     shares = trajectories(variation)
     numbers = np.sin(shares @ np.array([3.0, 1.0]))
@@ -145,14 +145,14 @@ def test_effects_are_those_of_the_package() -> None:
     assert ours.std(axis=0, ddof=1) == pytest.approx(theirs["sigma"])
 
 
-def test_a_claim_holds_on_its_side_and_within_its_tolerance() -> None:
+def test_claim_holds_on_its_side_and_within_its_tolerance() -> None:
     oscillates, close = question_of_claim("X-2-10"), question_of_claim("R-25-jain")
     assert oscillates.holds is not None and close.holds is not None and close.published is not None
     assert oscillates.holds(1.0) and not oscillates.holds(0.1)
     assert close.holds(close.published) and not close.holds(0.5)
 
 
-def test_a_claim_may_compare_with_other_values(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_claim_can_compare_with_other_values(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     falls = question_of_claim("R-15-falls")
     assert falls.target.is_ratio and dict(falls.beside) == {"faults[0].one_in": 65536}
     aim = Aim(metric="fct_mean_ns", direction="most", transport="own")
@@ -166,7 +166,7 @@ def made(**said: object) -> Range:
     return Range.model_validate({"source": "a test", **said})
 
 
-def test_quantities_are_written_with_two_digits_and_a_unit() -> None:
+def test_quantities_have_two_digits_and_a_unit() -> None:
     each = made(**{"from": "1KB", "to": "10MB", "scale": "log"})
     assert [each.at(share) for share in (0.0, 0.25, 0.5, 1.0)] == ["1KB", "10KB", "100KB", "10MB"]
     assert each.at(0.1) == "2500B"
@@ -174,7 +174,7 @@ def test_quantities_are_written_with_two_digits_and_a_unit() -> None:
     assert [SIZE.parse(odd.at(share)) for share in (0.0, 1.0)] == [1536, 1_234_567], "the ends are exact"
 
 
-def test_whole_numbers_stay_whole_fractions_get_two_digits_and_choices_equal_parts() -> None:
+def test_values_at_shares_of_integers_fractions_and_choices() -> None:
     assert made(**{"from": 1, "to": 9, "unit": "hosts"}).at(0.5) == 5
     assert made(**{"from": 0.0, "to": 1.0, "unit": "of 1"}).at(1 / 3) == 0.33
     each = made(choices=["a", "b", "c"])
@@ -183,13 +183,13 @@ def test_whole_numbers_stay_whole_fractions_get_two_digits_and_choices_equal_par
 
 
 @pytest.mark.parametrize("ends", [("100us", "104us"), ("9800Mbps", "10200Mbps"), (1.0, 1.04), (-1.04, -1.0)])
-def test_a_narrow_range_has_more_digits(ends: tuple[str | float, str | float]) -> None:
+def test_narrow_range_has_more_digits(ends: tuple[str | float, str | float]) -> None:
     each = made(**{"from": ends[0], "to": ends[1], "unit": "of 1"})
     assert len({each.at(step / 10) for step in range(11)}) == 11
 
 
 @given(st.floats(0, 1))
-def test_a_value_lies_in_its_range_and_leads_back(share: float) -> None:
+def test_share_and_value_are_inverse(share: float) -> None:
     each = made(**{"from": "1536B", "to": "1MiB", "scale": "log"})
     value = each.at(share)
     assert 1536 <= SIZE.parse(value) <= 2**20
@@ -209,13 +209,13 @@ def test_a_value_lies_in_its_range_and_leads_back(share: float) -> None:
         ({"choices": [1, 2], "source": ""}, "source"),
     ],
 )
-def test_a_mistake_is_blamed_on_its_key(said: dict[str, object], key: str) -> None:
+def test_range_mistake_names_its_key(said: dict[str, object], key: str) -> None:
     with pytest.raises(ValidationError) as caught:
         made(**said)
     assert [each["loc"][-1] for each in caught.value.errors()] == [key]
 
 
-def test_a_finding_is_no_better_than_the_bound_and_the_mildest_seed_counts() -> None:
+def test_mildest_seed_decides_against_the_bound() -> None:
     least, most = (make_target(Aim(metric=name, bound=0.5)) for name in ("jain", "retransmitted_share"))
     assert (least.direction, most.direction) == ("least", "most"), "the end that is worse"
     assert least.is_finding(0.5) and not least.is_finding(0.51) and not least.is_finding(None)
@@ -224,12 +224,12 @@ def test_a_finding_is_no_better_than_the_bound_and_the_mildest_seed_counts() -> 
     assert least.mildest([0.1, None]) is None
 
 
-def test_a_ratio_beside_zero_is_infinite_or_nothing() -> None:
+def test_ratio_to_zero_is_infinite_or_undefined() -> None:
     assert [ratio(1.0, 0.0), ratio(0.0, 0.0), ratio(math.inf, math.inf)] == [math.inf, None, None]
     assert ratio(3.0, 2.0) == 1.5 and ratio(None, 1.0) is None
 
 
-def test_keys_that_do_not_matter_go_back_and_the_others_shrink() -> None:
+def test_shrink_removes_keys_then_moves_values() -> None:
     number = made(**{"from": 1, "to": 100, "unit": "hosts"})
     ranges, ends = {"a": number, "b": number, "c": number}, {"a": 0.0, "b": 0.0}
     start = {"a": 80, "b": 90, "c": 7}
