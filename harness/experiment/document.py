@@ -71,12 +71,7 @@ class Document:
 
 def read_document(file: str) -> Document:
     """Read an experiment file; any fault of it is one ConfigError."""
-    content = _read_bytes(file)
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        got = f"the byte {content[error.start]:#04x} at offset {error.start}"
-        raise _file_error(file, got, "UTF-8 text", "save the file as UTF-8") from error
+    text = read_text(file)
     try:
         parsed = parse_yaml(text)
     except YamlError as error:
@@ -86,7 +81,17 @@ def read_document(file: str) -> Document:
         got = "an empty file" if parsed.value is None else show(parsed.value)
         raise _file_error(file, got, "a mapping with name, topology, workload ...", f"start from {EXAMPLE}")
     places = {path: f"{file}:{line}" for path, line in parsed.lines.items()}
-    return Document(file, hashlib.sha256(content).hexdigest(), parsed.value, places)
+    return Document(file, hashlib.sha256(text.encode()).hexdigest(), parsed.value, places)
+
+
+def read_text(file: str) -> str:
+    """Read an experiment file as text; ConfigError if it is none."""
+    content = _read_bytes(file)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        got = f"the byte {content[error.start]:#04x} at offset {error.start}"
+        raise _file_error(file, got, "UTF-8 text", "save the file as UTF-8") from error
 
 
 def _read_bytes(file: str) -> bytes:

@@ -17,8 +17,6 @@ from rogue.workloads.manifest import CellRecord
 CELLS: Final = "cells"
 TEMPORARY_PREFIX: Final = ".writing-"
 """First characters of the name of a file or folder that is being written."""
-DEFAULT_OUT: Final = Path("results")
-"""Default directory of runs."""
 LOOK_SECONDS: Final = 0.2
 """Longer than a process holds the lock to test whether it is free."""
 
