@@ -76,7 +76,7 @@ def rm(
     doomed = {run.resolve(): _described(run) for run in runs}
     for run, line in doomed.items():
         with locked(run):
-            typer.echo(printable(line), err=True)
+            typer.echo(printable(line), err=not is_dry)
     if is_dry:
         return ExitCode.OK
     if not yes:

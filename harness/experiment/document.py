@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import logging
 import re
 import stat
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,8 @@ from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment import yaml_text
 from rogue.harness.experiment.yaml_text import YamlError, format_path, parse_yaml
 from rogue.workloads.printable import did_you_mean
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 EXAMPLE = "experiments/quickstart.yaml"
 
@@ -104,6 +107,7 @@ def _read_bytes(file: str) -> bytes:
             )
         if not stat.S_ISREG(mode):
             raise _file_error(file, "a device or pipe", "a regular file", "save the experiment to a file")
+        _LOGGER.debug("reads %s", file)
         with path.open("rb") as stream:
             content = stream.read(yaml_text.SIZE_BYTES_MAX + 1)
     except (OSError, ValueError) as error:
