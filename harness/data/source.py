@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import logging
 import os
 import stat
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from typing import Final
 from rogue.workloads.files import DataFile
 from rogue.workloads.printable import printable
 from rogue.workloads.specification import mistake
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 SIZE_BYTES_MAX: Final = 512_000_000
 """Ten million transfers; a longer trace is cut."""
@@ -49,6 +52,7 @@ def data_source(name: str, content: bytes) -> DataSource:
 
 def read_source(path: Path, name: str) -> DataSource:
     """Read a file; a mistake says what is wrong with it."""
+    _LOGGER.debug("reads %s", path)
     try:
         content = _read(path)
     except (OSError, ValueError) as error:

@@ -15,6 +15,7 @@ from rogue.reports.reading.files import differences
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results, Setting
 from rogue.reports.results.headlines import headlines_of
+from rogue.reports.results.loaded import BASE_UNITS
 from rogue.workloads.manifest import CellRecord
 
 SIDES: Final = ("A", "B")
@@ -97,6 +98,22 @@ class Compared:
         p = NO_VALUE if found.p is None else f"{found.p:.3f}"
         words = (self.setting.title, self.metric.title, *means, _signed(found.mean, self), interval, p)
         return (*words, self._verdict)
+
+    @property
+    def content(self) -> dict[str, object]:
+        """Return the comparison with the values of each repetition, in base units."""
+        return {
+            "transport": self.setting.transport,
+            "factors": dict(self.setting.factors),
+            "measure": self.metric.name,
+            "unit": BASE_UNITS[self.metric.unit],
+            "a": self.first,
+            "b": self.second,
+            "difference": self.difference.mean,
+            "interval": [self.difference.low, self.difference.high],
+            "p": self.difference.p,
+            "verdict": self.difference.verdict,
+        }
 
     @property
     def _verdict(self) -> str:

@@ -1,5 +1,6 @@
 """Build the report of one run or several, and the comparison of two."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from rogue.reports.reading.files import CLAIMS, REPORT, write_whole
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Counted, Results, in_silence
 from rogue.workloads.manifest import Manifest
+
+_LOGGER = logging.getLogger(__name__)
 
 
 def build(  # noqa: PLR0913 - what a report is made of, and where it goes
@@ -54,13 +57,15 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
     sections, measured = [], [Results(run, counted) for run in runs]
     for number, results in enumerate(measured, start=1):
         run = results.run
+        _LOGGER.debug("measures %s", run.directory)
         results.measure_all()
+        _LOGGER.debug("compares with claims")
         outcomes = hold_against(read_claims(), results)
         if run.directory not in (going or {}):
             write_whole(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
         level = 2 if len(runs) == 1 else 3
-        drawn = figures(f"run{number}", results)
-        sections.append(run_section(f"run{number}", level, results, outcomes, drawn, path.parent))
+        _LOGGER.debug("draws figures")
+        sections.append(run_section(f"run{number}", level, results, outcomes, path.parent))
     page = render(sections, side_by_side(measured), unreadable)
     if is_combined:
         make_combined_directory(runs)

@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import logging
 import os
 import platform
 import re
@@ -27,6 +28,8 @@ from rogue.harness.testbeds.simulator.plugins import (
 )
 from rogue.simulator import CompiledKind, ControlError, ReceiverKind, SwitchKind
 from rogue.virtual.cache import cache_directory
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 _FOLDER: Final = "rogue"
 FLAGS: Final = (
@@ -171,6 +174,7 @@ def library_of(text: str, file: str) -> Path:
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not library.is_file():
+            _LOGGER.debug("compiles %s with %s", file, shlex.join(compiler.words))
             _compile(compiler, text, file, library)
     except OSError as error:
         got, expected = f"'{error.strerror}' on {error.filename or cache}", "a place for compiled controls"
@@ -195,7 +199,8 @@ def register_header(source: PluginSource) -> None:
     A loaded library stays until the process ends.
     """
     file, path = source.file, library_of(source.text, source.file)
-    expected = _expected(kind_of(source.text))
+    expected = next(_expected(each) for each in INTERFACES if each.header == header_of(source.text))
+    _LOGGER.debug("loads %s, compiled from %s", path, file)
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:  # it needs a library that is not there
