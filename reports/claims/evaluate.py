@@ -6,6 +6,7 @@ from typing import Final
 
 from rogue.reports.claims.claim import Claim, JudgedBy
 from rogue.reports.claims.conditions import (
+    NotOwn,
     mismatch,
     not_own_because,
     ratio_to,
@@ -93,9 +94,10 @@ def published_numbers(outcomes: Iterable[Outcome]) -> list[PublishedNumber]:
     ]
 
 
-IS_HARDWARE = "nic_is_hardware"
+IS_HARDWARE: Final = "nic_is_hardware"
 """Fact of a cell whose traffic went through a real card."""
-_MORE = "more runs may change the verdict."
+NO_CARD: Final = "no real card carried the traffic of this run"
+_MORE: Final = "more runs may change the verdict."
 
 
 def evaluate(claims: Sequence[Claim], results: Results) -> list[Outcome]:
@@ -111,7 +113,8 @@ def hold_against(claims: Sequence[Claim], results: Results) -> list[Outcome]:
 
 
 def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
-    if claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results):
+    needs_card = claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results)
+    if needs_card and not _has_processors(claim, results):
         return [Outcome(claim, Verdict.NEEDS_HARDWARE, claim.note)]
     candidates = [setting for setting in results.settings if setting.registry_name == claim.transport]
     if not candidates:
@@ -126,6 +129,13 @@ def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
 def has_hardware(results: Results) -> bool:
     """True if the traffic of any cell went through a real card."""
     return any(cell.facts.get(IS_HARDWARE) is True for cell in results.run.manifest.cells)
+
+
+def _has_processors(claim: Claim, results: Results) -> bool:
+    """True if a claim about processor time has a value in this run, such as one of virtual machines."""
+    if claim.metric is None or "cpu" not in METRICS[claim.metric].needs:
+        return False
+    return any(results.mean(setting, claim.metric) for setting in results.settings)
 
 
 def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
@@ -144,6 +154,8 @@ def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
     if measured is None:
         return _not_run(claim, _absent_because(claim.metric, setting), setting)
     not_own = not_own_because(claim, results.run.manifest)
+    if claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results):
+        not_own = NotOwn(NO_CARD, NO_CARD)
     rival = _rival(claim, results, setting)
     evidence = Evidence(measured, rival, _seeds(claim.metric, results, sides), not_own)
     if claim.judged_by is JudgedBy.SIDE:

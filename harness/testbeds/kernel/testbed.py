@@ -31,7 +31,7 @@ from rogue.harness.testbeds.ends.switch_ports import (
     unsupported_marking,
 )
 from rogue.harness.testbeds.kernel.network import orders_of
-from rogue.harness.testbeds.kernel.outcome import result_of
+from rogue.harness.testbeds.kernel.outcome import NOT_MEASURED, result_of
 from rogue.virtual import prerequisites
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.boot import CONSOLE, MAIN, Kernel, KernelPanicError, KernelTimeoutError, boot
@@ -77,6 +77,7 @@ def unsupported(cell: Cell) -> str | None:
         or unsupported_marking(cell)
         or _short_of_limiters(cell)
         or cell.idleness
+        or cell.experiment.unmet_requirement(NOT_MEASURED)
     )
 
 

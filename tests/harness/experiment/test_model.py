@@ -144,7 +144,7 @@ def test_a_key_is_told_as_it_is_written() -> None:
 def test_a_short_form_does_not_hide_the_keys_of_the_long_one() -> None:
     assert [key.name for key in keys_of(TransportChoice)] == ["name", "label"]
     assert [key.name for key in keys_of(MeasureChoice)] == [
-        "kind", "interval", "ports", "flows", "from", "until", "packets_max",
+        "kind", "interval", "required", "ports", "flows", "from", "until", "packets_max",
     ]  # fmt: skip
 
 
