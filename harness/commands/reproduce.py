@@ -105,15 +105,18 @@ class Step:
 
 
 def paper_steps(paper: str, settings: Sequence[str], place: Path, *, is_again: bool) -> list[Step]:
-    """Return a step for each experiment of a paper, the cheapest first; `place` has earlier runs."""
+    """Return a step for each experiment of a paper, the cheapest first; `place` has earlier runs.
+
+    An experiment that the simulator cannot run, such as one about processor time, has no step.
+    """
     from rogue.harness.experiment.find import find_experiment
     from rogue.harness.experiment.load import load_experiment
 
     loaded = {name: load_experiment(find_experiment(name), settings) for name in paper_experiments(paper)}
     present = [] if is_again else known_runs(place)
     commit = git_facts().commit
-    steps = [step_of(name, each, present, commit) for name, each in loaded.items()]
-    return sorted(steps, key=lambda step: step.seconds)
+    steps = (step_of(name, each, present, commit) for name, each in loaded.items())
+    return sorted((step for step in steps if step is not None), key=lambda step: step.seconds)
 
 
 def paper_experiments(paper: str) -> list[str]:
@@ -143,8 +146,8 @@ def known_runs(place: Path) -> list[tuple[Path, Manifest]]:
 
 def step_of(
     name: str, loaded: LoadedExperiment, present: Sequence[tuple[Path, Manifest]], commit: str | None
-) -> Step:
-    """Return what to do about an experiment; of several runs that fit, the first one counts.
+) -> Step | None:
+    """Return what to do about an experiment; None if no cell can run. Of several runs that fit the first counts.
 
     A run that was stopped resumes only at its own commit, since a verdict names one commit.
     """
@@ -154,7 +157,10 @@ def step_of(
     for run, manifest in alike:
         if manifest.status == "complete":
             return Step(name, loaded, Action.NONE, run)
-    seconds = make_plan(loaded, find_testbed(DEFAULT_TESTBED)).seconds(1)
+    plan = make_plan(loaded, find_testbed(DEFAULT_TESTBED))
+    if not plan.runnable:
+        return None
+    seconds = plan.seconds(1)
     for run, manifest in alike:
         if manifest.git.commit == commit:
             left = sum(cell.status != "ok" for cell in manifest.cells) / max(len(manifest.cells), 1)

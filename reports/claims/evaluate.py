@@ -6,6 +6,7 @@ from typing import Final
 
 from rogue.reports.claims.claim import Claim, JudgedBy
 from rogue.reports.claims.conditions import (
+    NotOwn,
     mismatch,
     other_conditions,
     other_experiment,
@@ -94,9 +95,10 @@ def published_numbers(outcomes: Iterable[Outcome]) -> list[PublishedNumber]:
     ]
 
 
-IS_HARDWARE = "nic_is_hardware"
+IS_HARDWARE: Final = "nic_is_hardware"
 """Fact of a cell whose traffic went through a real card."""
-_MORE = "more runs may change the verdict."
+NO_CARD: Final = "no real card carried the traffic of this run"
+_MORE: Final = "more runs may change the verdict."
 
 
 def evaluate(claims: Sequence[Claim], results: Results) -> list[Outcome]:
@@ -112,7 +114,8 @@ def hold_against(claims: Sequence[Claim], results: Results) -> list[Outcome]:
 
 
 def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
-    if claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results):
+    needs_card = claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results)
+    if needs_card and not _has_processors(claim, results):
         return [Outcome(claim, Verdict.NEEDS_HARDWARE, claim.note)]
     if claim.metric is None:
         return [_not_run(claim, "no metric of this version holds it")]
@@ -134,7 +137,16 @@ def has_hardware(results: Results) -> bool:
     return any(cell.facts.get(IS_HARDWARE) is True for cell in results.run.manifest.cells)
 
 
-def _measure(claim: Claim, metric: str, results: Results, setting: Setting) -> Outcome:
+def _has_processors(claim: Claim, results: Results) -> bool:
+    """True if a claim about processor time has a value in this run, such as one of virtual machines."""
+    if claim.metric is None or "cpu" not in METRICS[claim.metric].needs:
+        return False
+    return any(results.mean(setting, claim.metric) for setting in results.settings)
+
+
+def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
+    if claim.metric is None:
+        return _not_run(claim, "no metric of this version holds it", setting)
     sides = [setting]
     if claim.relative_to is None:
         measured = results.mean(setting, metric)
@@ -146,9 +158,12 @@ def _measure(claim: Claim, metric: str, results: Results, setting: Setting) -> O
         sides.append(other)
         measured = ratio_to(results, setting, other, metric)
     if measured is None:
-        return _not_run(claim, _absent_because(metric, setting), setting)
-    rival, seeds = _rival(claim, results, setting), _seeds(metric, results, sides)
-    evidence = Evidence(measured, rival, seeds, other_conditions(results.run.manifest))
+        return _not_run(claim, _absent_because(claim.metric, setting), setting)
+    not_own = not_own_because(claim, results.run.manifest)
+    if claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results):
+        not_own = NotOwn(NO_CARD, NO_CARD)
+    rival = _rival(claim, results, setting)
+    evidence = Evidence(measured, rival, _seeds(claim.metric, results, sides), not_own)
     if claim.judged_by is JudgedBy.SIDE:
         return _judge_direction(claim, setting, evidence)
     is_number = all(_exists(results.mean(side, metric)) for side in sides)

@@ -18,7 +18,7 @@ from rogue.harness.testbeds.ends import support as ends
 from rogue.harness.testbeds.ends.roles import limited_flows, limiters_of, plan_roles, short_of_limiters
 from rogue.harness.testbeds.ends.switch_ports import uneven_delays, unsupported_fault, unsupported_marking
 from rogue.harness.testbeds.kernel.network import orders_of
-from rogue.harness.testbeds.kernel.outcome import result_of
+from rogue.harness.testbeds.kernel.outcome import NOT_MEASURED, result_of
 from rogue.virtual import prerequisites
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.boot import CONSOLE, MAIN, Kernel, KernelPanicError, KernelTimeoutError, boot
@@ -52,6 +52,26 @@ ROLE_MIB: Final = 16
 """One end of a flow: about 9 MiB of its process, and its share of TCP's buffers."""
 LIMIT_FACTOR: Final = 30.0
 """A kernel that takes this many times the expected time has hung."""
+
+
+def unsupported(cell: Cell) -> str | None:
+    """Return why a cell cannot run here, and what could; None if it can."""
+    return (
+        _unsupported_transports(cell)
+        or _unsupported_network(cell)
+        or ends.simulators_traffic(cell)
+        or ends.too_fine(cell)
+        or unsupported_marking(cell)
+        or _short_of_limiters(cell)
+        or cell.idleness
+        or cell.experiment.unmet_requirement(NOT_MEASURED)
+    )
+
+
+def check_parameters(group: Group) -> None:
+    """Raise ParameterError for the first parameter that no agent and no switch takes."""
+    ends.check_parameters(group)
+    check_marking(group)
 
 
 def _unsupported_transports(cell: Cell) -> str | None:

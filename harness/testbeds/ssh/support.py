@@ -128,6 +128,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         or simulators_traffic(cell)
         or too_fine(cell)
         or cell.idleness
+        or cell.experiment.unmet_requirement(not_measured(cell, inventory))
         or missing_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
         or unsupported_marking(cell, inventory)

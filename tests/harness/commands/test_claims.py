@@ -15,7 +15,8 @@ from rogue.harness.commands.claims import claims, find_runs
 from rogue.harness.commands.reproduce import is_alike, paper_experiments
 from rogue.harness.commands.run import RunOptions
 from rogue.harness.errors import ConfigError, DamagedRunError, ExitCode, UsageError
-from rogue.harness.experiment.load import LoadedExperiment
+from rogue.harness.experiment.find import find_experiment
+from rogue.harness.experiment.load import load_experiment
 from rogue.harness.results.manifest import read_manifest
 from rogue.reports.board.tally import BEGIN, END
 from rogue.workloads.manifest import Git
@@ -274,6 +275,12 @@ def test_a_dry_run_prints_the_steps_and_runs_nothing(
     said = capsys.readouterr().out
     assert f"{NAMES[0]}: complete\n" in said and f"{NAMES[1]}: starts (" in said
     assert "Experiments: 1 complete, 1 to start; " in said
+
+
+def test_an_experiment_about_processor_time_has_no_step() -> None:
+    name = "rogue-paper/figure-6"
+    loaded = load_experiment(find_experiment(name))
+    assert reproduce.step_of(name, loaded, [], commit=None) is None, "the simulator records none"
 
 
 @pytest.mark.parametrize("change", ["none", "settings", "testbed", "file", "text", "cell", "zero", "long"])

@@ -93,6 +93,20 @@ def test_hardware_is_what_the_cells_say_whatever_the_testbed_is_called(
     assert outcome.found is (Verdict.REPRODUCED if is_hardware else Verdict.NEEDS_HARDWARE)
 
 
+def test_processor_time_of_virtual_machines_is_measured_under_other_conditions(
+    measured: dict[str, MeanInterval | None], tmp_path: Path
+) -> None:
+    write_manifest(tmp_path, manifest([cell(facts={"nic_is_hardware": False})], testbed="virtual"))
+    fields = {"judged_by": "hardware", "metric": "client_cpu_share", "published": 0.17, "tolerance": 0.02}
+    without = judge(Results(Run(tmp_path)), **fields)
+    assert without.verdict is Verdict.NEEDS_HARDWARE, "a simulator records no processor time"
+    measured["rogue"] = narrow(0.9)
+    outcome = judge(Results(Run(tmp_path)), **fields)
+    assert outcome.verdict is Verdict.OTHER_CONDITIONS
+    assert "Measured: 90.0\u202f%, mean of 3 runs" in outcome.reasons
+    assert "no real card carried the traffic of this run" in outcome.reasons
+
+
 @pytest.mark.parametrize("claim", [claim for claim in read_claims() if claim.judged_by == "hardware"])
 def test_every_claim_about_hardware_can_be_judged_on_it(
     measured: dict[str, MeanInterval | None], tmp_path: Path, claim: Claim

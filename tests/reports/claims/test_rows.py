@@ -125,7 +125,8 @@ def test_a_number_that_nobody_published_is_not_called_so(
         ("R-28-rogue", "0 µs, no tolerance"),
         ("M-7", "above 120"),
         ("R-24-roce", "below RoCE with DCQCN"),
-        ("R-1", "–"),
+        ("R-1", "at most 10.0 %, tolerance 1.0 %"),
+        ("R-30", "–"),
     ],
 )
 def test_the_tolerance_stands_beside_the_number(name: str, text: str) -> None:
