@@ -147,7 +147,7 @@ def known_runs(place: Path) -> list[tuple[Path, Manifest]]:
 def step_of(
     name: str, loaded: LoadedExperiment, present: Sequence[tuple[Path, Manifest]], commit: str | None
 ) -> Step | None:
-    """Return what to do about an experiment; None if no cell can run. Of several runs that fit the first counts.
+    """Return what to do about an experiment; None if no cell can run.
 
     A run that was stopped resumes only at its own commit, since a verdict names one commit.
     """

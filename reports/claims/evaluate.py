@@ -6,7 +6,6 @@ from typing import Final
 
 from rogue.reports.claims.claim import Claim, JudgedBy
 from rogue.reports.claims.conditions import (
-    NotOwn,
     mismatch,
     other_conditions,
     other_experiment,
@@ -18,8 +17,7 @@ from rogue.reports.claims.verdict import Evidence, Outcome, Verdict
 from rogue.reports.claims.words import expected_text, measured_text, published_text
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.statistics import LEVEL_WITHIN, MeanInterval
-from rogue.reports.results import Results, Setting
-from rogue.reports.results.results import PublishedNumber
+from rogue.reports.results import PublishedNumber, Results, Setting
 from rogue.workloads.records import CellStatus
 
 _ROUNDING: Final = 1e-9
@@ -114,8 +112,7 @@ def hold_against(claims: Sequence[Claim], results: Results) -> list[Outcome]:
 
 
 def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
-    needs_card = claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results)
-    if needs_card and not _has_processors(claim, results):
+    if _lacks_card(claim, results) and not _has_processor_time(claim, results):
         return [Outcome(claim, Verdict.NEEDS_HARDWARE, claim.note)]
     if claim.metric is None:
         return [_not_run(claim, "no metric of this version holds it")]
@@ -137,16 +134,18 @@ def has_hardware(results: Results) -> bool:
     return any(cell.facts.get(IS_HARDWARE) is True for cell in results.run.manifest.cells)
 
 
-def _has_processors(claim: Claim, results: Results) -> bool:
-    """True if a claim about processor time has a value in this run, such as one of virtual machines."""
+def _lacks_card(claim: Claim, results: Results) -> bool:
+    return claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results)
+
+
+def _has_processor_time(claim: Claim, results: Results) -> bool:
+    """True if the claim is about processor time and the run recorded it, as runs on virtual machines do."""
     if claim.metric is None or "cpu" not in METRICS[claim.metric].needs:
         return False
     return any(results.mean(setting, claim.metric) for setting in results.settings)
 
 
-def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
-    if claim.metric is None:
-        return _not_run(claim, "no metric of this version holds it", setting)
+def _measure(claim: Claim, metric: str, results: Results, setting: Setting) -> Outcome:
     sides = [setting]
     if claim.relative_to is None:
         measured = results.mean(setting, metric)
@@ -158,12 +157,10 @@ def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
         sides.append(other)
         measured = ratio_to(results, setting, other, metric)
     if measured is None:
-        return _not_run(claim, _absent_because(claim.metric, setting), setting)
-    not_own = not_own_because(claim, results.run.manifest)
-    if claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results):
-        not_own = NotOwn(NO_CARD, NO_CARD)
-    rival = _rival(claim, results, setting)
-    evidence = Evidence(measured, rival, _seeds(claim.metric, results, sides), not_own)
+        return _not_run(claim, _absent_because(metric, setting), setting)
+    rival, seeds = _rival(claim, results, setting), _seeds(metric, results, sides)
+    why_other = NO_CARD if _lacks_card(claim, results) else other_conditions(results.run.manifest)
+    evidence = Evidence(measured, rival, seeds, why_other)
     if claim.judged_by is JudgedBy.SIDE:
         return _judge_direction(claim, setting, evidence)
     is_number = all(_exists(results.mean(side, metric)) for side in sides)

@@ -4,7 +4,7 @@ import csv
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from helpers.fake_verbs import fake_pyverbs, fake_sysfs
 from helpers.fake_verbs_network import Fabric

@@ -59,8 +59,6 @@ PAIRS_OWN: Values = {
 }
 RING = "topology={kind: ring, rate: 1Gbps}"
 """Has links between switches."""
-RING_TTL = "topology={kind: ring, rate: 1Gbps, ttl_hops: 9}"
-SOON, BURSTS = ", reroute_after: 10us", ", burst_packets: 4"
 FAULTS_OWN: Mapping[str, tuple[Values, Values]] = {
     "link_cut": (
         {"target": "h1", "at": "1ms", "duration": "1ms"},
@@ -125,17 +123,20 @@ def _pausing(kind: str) -> tuple[str, ...]:
     return (PFC,) if kind in ("pause_storm", "slow_receiver") else ()
 
 
-POISSON = "workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}"
-FAULTS_MORE = (
-    ("link_cut.reroute_after", (RING,), "link_cut, target: s0-s1, at: 1ms, duration: 1ms{}", "", SOON),
-    ("link_cut.one_way", (), "link_cut, target: h1, at: 1ms, duration: 1ms{}", "", ", one_way: true"),
-    ("loss.one_in", (), "loss, target: h1, one_in: {}", "100", "50"),
-    ("loss.burst_packets", (), "loss, target: h1, model: burst, probability: 0.01{}", "", BURSTS),
-    ("misrouting.target", (RING,), "misrouting, target: s0-{}, destination: h2", "s1", "s4"),
-    ("misrouting.destination", (RING_TTL,), "misrouting, target: s0-s4, destination: {}", "h2", "h1"),
-    ("flooding.target", (RING,), "flooding, target: {}, destination: h2", "s0", "s1"),
-)
-"""Key, network, fault, and the two values that differ."""
+def _case(key: str, *settings: str) -> Case:
+    """Return a case whose last setting states the key."""
+    return Case(key, settings[:-1], settings[-1:])
+
+
+def _fault(key: str, usual: str, changed: str, *beside: str) -> Case:
+    """Return a case of a key `KIND.KEY`, with the keys of a usual and a changed fault."""
+    faults = (f"faults=[{{kind: {key.partition('.')[0]}, {each}}}]" for each in (usual, changed))
+    return _case(f"faults.{key}", *beside, *faults)
+
+
+INCAST = "workload: {kind: incast, senders: 2, size: 1MB}"
+PROBE = "probe={kind: write0, interval: 1ms}"
+CUT = "at: 1ms, duration: 1ms"
 MORE = (
     _case(
         "topology.weights",
@@ -155,24 +156,6 @@ MORE = (
         "topology.pause_watchdog=1ms",
         "topology.pause_watchdog_restore=3ms",
     ),
-    Case("workload.poisson.sizes", (POISSON,), ("workload.sizes=fb_hadoop",)),
-    Case("workload.poisson.sizes", (POISSON,), (f"workload.sizes={{file: {SIZES}}}",)),
-    Case(
-        "workload.collective.skew",
-        ("workload={kind: collective, operation: all_to_all, hosts: 3, size: 20KB}",),
-        ("workload.skew=1.5",),
-    ),
-    *(
-        Case(f"faults.{key}", beside, (f"faults=[{{kind: {fault.format(other)}}}]",))
-        for key, ring, fault, value, other in FAULTS_MORE
-        for beside in [(*ring, f"faults=[{{kind: {fault.format(value)}}}]")]
-    ),
-    Case("seed", (), ("seed=2",)),
-    Case("time_limit", (), ("time_limit=1ms",)),
-    Case("probe.interval", ("probe={kind: write0, interval: 1ms}", "measure=null"), ("probe.interval=2ms",)),
-    Case("probe.target", ("probe={kind: write0, interval: 1ms}", "measure=null"), ("probe.target=h0",)),
-    Case("transports.name", (), ("transports=[roce]",)),
-    Case("transports.label", (), ("transports=[{name: rogue, label: ours}]",)),
     *(
         _case(
             "workload.poisson.sizes",

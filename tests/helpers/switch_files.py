@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from helpers.networks import connect, network
+from helpers.networks import GBPS
 from helpers.plugin_files import FOLDER
 
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.simulator import (
+    IDEAL,
     Marking,
     NicControl,
     QueuePair,
@@ -47,10 +48,12 @@ def fan_in(
         simulation.add_host(f"h{host}", IDEAL)
         simulation.add_link(f"h{host}", "s0", rate_bps=10 * GBPS, delay_ps=1_000_000)
     simulation.sample_queues(5_000)
-    transport = {"reliability": reliability, "control": control}
     for host in range(1, 5):
-        sender = connect(simulation, f"h{host}", "h0", priority=host % 2, **transport)
-        sender.post_write(1, size_bytes, True)
+        queue_pair, _ = simulation.connect(
+            f"h{host}", "h0", mtu_bytes=1024, retry_count=7, timeout_exponent=14, priority=host % 2,
+            reliability=reliability, control=control,
+        )  # fmt: skip
+        queue_pair.post_write(1, size_bytes, True)
     return simulation
 
 
@@ -73,11 +76,12 @@ def two_tier(
         for spine in range(4):
             simulation.add_link(f"leaf{leaf}", f"spine{spine}", rate_bps=10 * GBPS, delay_ps=1_000_000)
     simulation.sample_queues(5_000)
-    size_bytes = 400 * 1024 // messages
+    usual = {"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 14}
     for host in range(4):
-        sender = connect(simulation, f"h{host}", f"h{host + 4}", path_seed=host, **connection)
+        ends = simulation.connect(f"h{host}", f"h{host + 4}", path_seed=host, **(usual | connection))
         for number in range(messages):
-            simulation.schedule(number * every_ns, partial(_post, sender, number, size_bytes))
+            size_bytes = 400 * 1024 // messages
+            simulation.schedule(number * every_ns, partial(_post, ends[0], number, size_bytes))
     return simulation
 
 

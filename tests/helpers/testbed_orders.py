@@ -27,7 +27,7 @@ from rogue.simulator import Simulation
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 NOW_NS = 10**9
 YARDSTICKS = ("ideal_fct_ns", "slowdown")
-"""Columns that are computed from the request, not from the result."""
+"""Columns that are worked out from what was asked, whatever was done."""
 FILES = {
     "transfers": TRANSFERS,
     "throughput": b"""\
@@ -48,11 +48,19 @@ def refusal(bed: Testbed, cell: Cell) -> str | None:
     return f"{mistake.key}: expected {mistake.expected}" if mistake else bed.unsupported(cell)
 
 
-def orders_of_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    """Return the calls of the engine, the agents' settings and the tables."""
-    calls: list[str] = []
+class Call(NamedTuple):
+    """A call of a public method of the engine."""
 
-    class RecordedSimulation(Simulation):
+    name: str
+    values: tuple[Any, ...]
+    named: Mapping[str, Any]
+
+
+def engine_calls(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
+    """Return the list to which each call of the simulator's engine is added from now on."""
+    calls: list[Call] = []
+
+    class Overheard(Simulation):
         def __getattribute__(self, name: str) -> Any:
             found = super().__getattribute__(name)
             if name.startswith("_") or not callable(found):
@@ -64,9 +72,9 @@ def orders_of_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[st
 
             return call
 
-    def build(**named: object) -> Simulation:
-        calls.append(_plain(f"Simulation{named}"))
-        return RecordedSimulation(**named)  # type: ignore[arg-type]
+    def build(**named: Any) -> Simulation:
+        calls.append(Call("Simulation", (), named))
+        return Overheard(**named)
 
     monkeypatch.setattr(network, "Simulation", build)
     return calls
@@ -80,7 +88,7 @@ def simulator_orders(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str, 
     return (*plain, result.raw["settings.json"].decode(), *_measured(result))
 
 
-def orders_of_kernel(cell: Cell) -> tuple[str, ...]:
+def kernel_orders(cell: Cell) -> tuple[str, ...]:
     """Return the orders of the conductor inside, and the tables made of its files."""
     tables = [measure for measure in ("throughput", "latency", "rtt") if cell.experiment.measures(measure)]
     flows = plan_roles(cell)
@@ -89,24 +97,24 @@ def orders_of_kernel(cell: Cell) -> tuple[str, ...]:
 
 def nodes_of(
     cell: Cell, monkeypatch: pytest.MonkeyPatch, kind: str = "virtual"
-) -> tuple[SshTestbed, "Recorder"]:
-    """Return nodes and a switch with the topology of a cell, and the recorder of their orders."""
-    recorder = Recorder(cell)
-    monkeypatch.setattr(agents_module, "open_node", recorder.opened)
+) -> tuple[SshTestbed, "Overheard"]:
+    """Nodes and a switch with the topology of a cell, and what they hear; kind: the inventory's."""
+    heard = Overheard(cell)
+    monkeypatch.setattr(agents_module, "open_node", heard.opened)
     monkeypatch.setattr(agents_module, "_kept", {})
     topology = cell.topology
     names = [f"{switch}->{peer}" for switch in topology.switch_names() for peer in topology.links_of[switch]]
     ports = {name: f"eth{index}" for index, name in enumerate(names)}
     inventory = replace(fake_inventory(len(topology.host_names()), ports), kind=kind)
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: inventory)
-    monkeypatch.setattr(cell_environment, "SwitchConnection", recorder.switch)
+    monkeypatch.setattr(cell_environment, "SwitchConnection", heard.switch)
     still = SimpleNamespace(monotonic_ns=lambda: NOW_NS, sleep=lambda _seconds: None)
     for module in (conduct, cell_environment, nodes):
         monkeypatch.setattr(module, "time", still)
-    return SshTestbed("virtual", Path("inventory.yaml")), recorder
+    return SshTestbed("virtual", Path("inventory.yaml")), heard
 
 
-class Recorder:
+class Overheard:
     """Nodes that reply from memory, and a switch."""
 
     def __init__(self, cell: Cell) -> None:
@@ -117,48 +125,48 @@ class Recorder:
 
     @contextmanager
     def opened(self, host: Host) -> Iterator[Node]:
-        """Replace a connection over SSH."""
+        """In place of a connection over SSH."""
         opened = fake_node(host.name, self.agents[host.name])
         yield opened
         opened.close()
 
     def switch(self, inventory: object) -> FakeSwitch:
-        """Return a switch that records its orders."""
-        orders = self.switched
+        """A switch that records its orders."""
+        heard = self.switched
 
         class Switch(FakeSwitch):
             def apply(self, ports: Mapping[str, PortSettings]) -> None:
-                orders.append(str(sorted(ports.items(), key=lambda item: item[0])))
+                heard.append(str(sorted(ports.items(), key=lambda item: item[0])))
                 super().apply(ports)
 
             def cut(self, port: str, *, after_s: float, duration_s: float) -> None:
-                orders.append(f"cut {port} {after_s} {duration_s}")
+                heard.append(f"cut {port} {after_s} {duration_s}")
 
         return Switch(inventory)
 
 
 @dataclass(frozen=True)
-class Orders:
-    """Orders with their results, and the requested measures that are missing."""
+class NodeOrders:
+    """Orders and what came of them, and measures that were asked for in vain."""
 
     orders: tuple[str, ...]
     not_measured: Mapping[str, str]
 
 
-def orders_of_nodes(bed: SshTestbed, recorder: Recorder, cell: Cell) -> Orders:
+def node_orders(bed: SshTestbed, heard: Overheard, cell: Cell) -> NodeOrders:
     """Return all orders to agents and the switch, and the tables."""
     result = bed.run(cell, lambda _fraction: None)
     messages = [
         f"{host}: {message}"
-        for host, agent in recorder.agents.items()
+        for host, agent in heard.agents.items()
         for message in agent.asked
         if not isinstance(message, Clock)
     ]
-    return Orders((*messages, *recorder.switched, *_measured(result)), result.not_measured)
+    return NodeOrders((*messages, *heard.switched, *_measured(result)), result.not_measured)
 
 
 def _measured(result: CellResult) -> list[str]:
-    """Return the tables and the missing measures."""
+    """Tables, and what was asked for and is not there."""
     tables = {
         name: {column: list(values) for column, values in table.items() if column not in YARDSTICKS}
         for name, table in result.tables.items()

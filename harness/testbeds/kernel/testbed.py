@@ -54,33 +54,13 @@ LIMIT_FACTOR: Final = 30.0
 """A kernel that takes this many times the expected time has hung."""
 
 
-def unsupported(cell: Cell) -> str | None:
-    """Return why a cell cannot run here, and what could; None if it can."""
-    return (
-        _unsupported_transports(cell)
-        or _unsupported_network(cell)
-        or ends.simulators_traffic(cell)
-        or ends.too_fine(cell)
-        or unsupported_marking(cell)
-        or _short_of_limiters(cell)
-        or cell.idleness
-        or cell.experiment.unmet_requirement(NOT_MEASURED)
-    )
-
-
-def check_parameters(group: Group) -> None:
-    """Raise ParameterError for the first parameter that no agent and no switch takes."""
-    ends.check_parameters(group)
-    check_marking(group)
-
-
 def _unsupported_transports(cell: Cell) -> str | None:
     for group in cell.groups:
         name = group.transport
         if name.features or name.base not in OFFERED:
             return f"the kernel testbed has no {name}; it has {', '.join(OFFERED)}"
         if group.parameters.get("completions") == "polling":
-            return "what polls never ends where no time passes while it does: set completions to event"
+            return "polling never ends in a kernel where it takes no time: set completions to event"
         if key := ends.kernels_own(group):
             return f"{name} is Linux's own, which takes no {key}: leave it out"
     return None
@@ -92,7 +72,7 @@ def _unsupported_network(cell: Cell) -> str | None:
         return f"the kernel's card is {NIC}, no {topology.nic}: leave topology.nic out"
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
-        return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
+        return f"Linux's bridges carry no topology with several paths, such as {topology.kind}"
     return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)
 
 
@@ -130,6 +110,7 @@ class KernelTestbed(Testbed):
             or unsupported_marking(cell)
             or short_of_limiters(limited_flows(cell), limiters_of(cell.topology))
             or cell.idleness
+            or cell.experiment.unmet_requirement(NOT_MEASURED)
         )
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:

@@ -199,7 +199,7 @@ def register_header(source: PluginSource) -> None:
     A loaded library stays until the process ends.
     """
     file, path = source.file, library_of(source.text, source.file)
-    expected = next(_expected(each) for each in INTERFACES if each.header == header_of(source.text))
+    expected = _expected(kind_of(source.text))
     _LOGGER.debug("loads %s, compiled from %s", path, file)
     try:
         library = ctypes.CDLL(str(path))

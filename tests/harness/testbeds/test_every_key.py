@@ -21,7 +21,7 @@ from helpers.cell_keys import (
 )
 from helpers.cell_kinds import TOPOLOGIES_OWN, WORKLOADS_OWN
 from helpers.experiments import cell_of
-from helpers.testbed_orders import nodes_of, orders_of_kernel, orders_of_nodes, orders_of_simulator, refusal
+from helpers.testbed_orders import kernel_orders, node_orders, nodes_of, refusal, simulator_orders
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.group_settings import OPTIONS
@@ -64,7 +64,7 @@ def cell(tmp_path_factory: pytest.TempPathFactory) -> Planned:
 @pytest.fixture(scope="module")
 def of_kernel(cell: Planned) -> Callable[..., tuple[str, ...]]:
     """Return a function for the orders of a kernel."""
-    return cache(lambda *settings: orders_of_kernel(cell(*settings)))
+    return cache(lambda *settings: kernel_orders(cell(*settings)))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def of_simulator(cell: Planned) -> Callable[..., tuple[str, ...]]:
     @cache
     def orders(*settings: str) -> tuple[str, ...]:
         with pytest.MonkeyPatch.context() as monkeypatch:
-            return orders_of_simulator(cell(*settings), monkeypatch)
+            return simulator_orders(cell(*settings), monkeypatch)
 
     return orders
 
@@ -211,9 +211,9 @@ def _is_known_to_nodes(key: str, usual: Cell, asked: Cell, monkeypatch: pytest.M
     bed, _ = nodes_of(usual, monkeypatch)
     if _is_refused(key, refusal(bed, usual), refusal(bed, asked)):
         return True
-    told = [orders_of_nodes(*nodes_of(usual, monkeypatch), cell) for cell in (usual, asked)]
-    is_not_measured = any(word in told[1].not_measured for word in key.split("."))
-    return is_not_measured or told[0].orders != told[1].orders
+    results = [node_orders(*nodes_of(usual, monkeypatch), cell) for cell in (usual, asked)]
+    is_not_measured = any(word in results[1].not_measured for word in key.split("."))
+    return is_not_measured or results[0].orders != results[1].orders
 
 
 def _is_refused(key: str, usual: str | None, asked: str | None) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.testbed_orders import nodes_of, orders_of_nodes, refusal
+from helpers.testbed_orders import engine_calls, node_orders, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.linux_switch import PortSettings
@@ -106,7 +106,7 @@ def test_ports_between_nodes_get_all_faults(
     assert (refusal(bed, cell) is None) == OF_LINKS[faults]
     if OF_LINKS[faults]:
         _check_ports(cell, nodes_ports(cell, bed.inventory))
-        orders_of_nodes(bed, heard, cell)
+        node_orders(bed, heard, cell)
         durations = [float(each.split()[-1]) for each in heard.switched if each.startswith("cut ")]
         assert durations == [each.duration_ns / 1e9 for each in cell.network.outages]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.testbed_orders import nodes_of, refusal
+from helpers.testbed_orders import engine_calls, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.network import NetworkSpec
