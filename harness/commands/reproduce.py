@@ -149,7 +149,8 @@ def step_of(
 ) -> Step | None:
     """Return what to do about an experiment; None if no cell can run.
 
-    A run that was stopped resumes only at its own commit, since a verdict names one commit.
+    Of several runs that fit, the first counts. A run that was stopped resumes only at its own commit, since a
+    verdict names one commit.
     """
     from rogue.harness.plan.plan import make_plan
 
