@@ -65,7 +65,8 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
             write_whole(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
         level = 2 if len(runs) == 1 else 3
         _LOGGER.debug("draws figures")
-        sections.append(run_section(f"run{number}", level, results, outcomes, path.parent))
+        drawn = figures(f"run{number}", results)
+        sections.append(run_section(f"run{number}", level, results, outcomes, drawn, path.parent))
     page = render(sections, side_by_side(measured), unreadable)
     if is_combined:
         make_combined_directory(runs)

@@ -88,7 +88,8 @@ class FakeAgent:
 
     def reply(self, request: Message) -> Message | None:
         self.asked.append(request)
-        return self.replies.get(type(request), self._usual_reply)(request)
+        answer = self.replies.get(type(request), self._usual_reply)
+        return answer(request)
 
     def _usual_reply(self, request: Any) -> Message:
         match request:
