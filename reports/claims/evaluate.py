@@ -17,8 +17,7 @@ from rogue.reports.claims.verdict import Evidence, Outcome, Verdict
 from rogue.reports.claims.words import expected_text, measured_text, published_text
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.statistics import LEVEL_WITHIN, MeanInterval
-from rogue.reports.results import Results, Setting
-from rogue.reports.results.results import PublishedNumber
+from rogue.reports.results import PublishedNumber, Results, Setting
 from rogue.workloads.records import CellStatus
 
 _ROUNDING: Final = 1e-9
