@@ -11,9 +11,8 @@ from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.drawing.layers import Layer, Looks, draw, legend_entries
 from rogue.reports.drawing.panels import Share, compared_panels, legend_above, panels, turn_crowded_names
 from rogue.reports.drawing.scales import Axis
-from rogue.reports.results import Results, Setting, settings_by_point
+from rogue.reports.results import Results, Setting, settings_by_point, spoken_text
 from rogue.reports.results.points import chosen_points, points_text, quoted_points
-from rogue.reports.results.results import spoken_text
 
 
 class ReportFigure(ABC):

@@ -12,9 +12,8 @@ from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics.goodput import flow_shares
 from rogue.reports.quantities import duration_text, joined
-from rogue.reports.results import Results, Setting
+from rogue.reports.results import Results, Setting, spoken_text
 from rogue.reports.results.points import points_text
-from rogue.reports.results.results import spoken_text
 from rogue.reports.transport_styles import ALARM, INK
 from rogue.workloads.records import TransferStatus
 

@@ -14,8 +14,7 @@ from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.figures.flows import flow_goodput
 from rogue.reports.quantities import counted, duration_text, size_text
-from rogue.reports.results import Results, Setting
-from rogue.reports.results.results import spoken_text
+from rogue.reports.results import Results, Setting, spoken_text
 from rogue.reports.transport_styles import ALARM, INK
 
 ROLES: Final = ("client", "server")

@@ -25,11 +25,10 @@ from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import Unit, number_text, readable
-from rogue.reports.results import Results, Setting, factor_name
+from rogue.reports.results import Results, Setting, factor_name, spoken_text, value_text
 from rogue.reports.results.headlines import headlines_of
 from rogue.reports.results.loaded import BASE_UNITS
 from rogue.reports.results.points import factor_values, quoted_points, swept_factor
-from rogue.reports.results.results import spoken_text, value_text
 from rogue.reports.transport_styles import INK, TransportStyle
 
 LINES_MAX: Final = 12

@@ -13,8 +13,7 @@ from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics import METRICS
 from rogue.reports.quantities import Unit, counted, quantity_text
-from rogue.reports.results import Results, Setting
-from rogue.reports.results.results import PublishedNumber
+from rogue.reports.results import PublishedNumber, Results, Setting
 from rogue.reports.transport_styles import INK, MUTED
 
 NAME_CHARACTER_INCHES: Final = 0.066

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.statistics import LEVEL_WITHIN, MeanInterval
 from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
-from rogue.reports.results import Results, Setting
+from rogue.reports.results import Results, Setting, never_text, spoken_text, value_text
 from rogue.reports.results.headlines import Headline, headlines_of
-from rogue.reports.results.results import never_text, spoken_text, value_text
 from rogue.reports.transport_styles import TransportStyle
 
 # Words for Jain's index, by least value.

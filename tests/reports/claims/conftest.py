@@ -3,6 +3,7 @@
 import importlib
 
 import pytest
+from helpers.small_runs import Measured
 
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results, Setting
@@ -31,9 +32,9 @@ def reduced_scale(own_conditions: None, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def measured(results: Results, monkeypatch: pytest.MonkeyPatch) -> dict[str, MeanInterval | None]:
+def measured(results: Results, monkeypatch: pytest.MonkeyPatch) -> Measured:
     """Return the measured values of the sample run by transport, for a test to set."""
-    values: dict[str, MeanInterval | None] = {}
+    values: Measured = {}
 
     def mean(_self: Results, setting: Setting, _metric: str) -> MeanInterval | None:
         return values.get(setting.transport)

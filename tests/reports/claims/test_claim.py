@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.pages import anchors
-from helpers.small_runs import FIELDS, claim_of, judge, narrow
+from helpers.small_runs import FIELDS, Measured, claim_of, judge, narrow
 from pydantic import ValidationError
 
 from rogue.reports.claims import Claim, claims_sha256, hold_against, read_claims
@@ -13,7 +13,6 @@ from rogue.reports.claims.claim import ClaimFile, Condition, Direction, JudgedBy
 from rogue.reports.claims.evaluate import published_numbers
 from rogue.reports.claims.words import BADGE_MEANINGS, Badge, badges_of, is_headline, kind_text
 from rogue.reports.metrics import METRICS
-from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 from rogue.workloads.transports import parse_transport
 
@@ -236,7 +235,7 @@ def test_claims_that_a_full_port_satisfies() -> None:
     ],
 )
 def test_figures_get_published_numbers_without_bounds_and_sides(
-    results: Results, measured: dict[str, MeanInterval | None], changes: dict[str, object], count: int
+    results: Results, measured: Measured, changes: dict[str, object], count: int
 ) -> None:
     measured["rogue"] = narrow(0.91)
     found = published_numbers([judge(results, **changes)])
@@ -246,14 +245,14 @@ def test_figures_get_published_numbers_without_bounds_and_sides(
         assert (each.measured.mean, each.is_ratio) == (0.91, False)
 
 
-def test_published_ratios_are_marked(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_published_ratios_are_marked(results: Results, measured: Measured) -> None:
     measured["rogue"], measured["roce"] = narrow(0.9), narrow(0.45)
     (found,) = published_numbers([judge(results, relative_to={"transport": "roce"}, published=2.0)])
     assert found.is_ratio
 
 
 def test_holding_claims_against_a_run_stores_the_published_numbers(
-    results: Results, measured: dict[str, MeanInterval | None], monkeypatch: pytest.MonkeyPatch
+    results: Results, measured: Measured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured["rogue"] = narrow(0.91)
     monkeypatch.setattr(results, "published", ())

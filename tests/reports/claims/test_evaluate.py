@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest
-from helpers.small_runs import cell, claim_of, judge, manifest, narrow
+from helpers.small_runs import Measured, cell, claim_of, judge, manifest, narrow
 
 from rogue.reports.claims import Claim, Verdict, evaluate, read_claims
 from rogue.reports.metrics.statistics import MeanInterval
@@ -27,9 +27,7 @@ pytestmark = pytest.mark.usefixtures("own_conditions")
         (0.5, Verdict.MISSED),
     ],
 )
-def test_published_value(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
-) -> None:
+def test_published_value(results: Results, measured: Measured, value: float, verdict: Verdict) -> None:
     measured["rogue"] = narrow(value)
     assert judge(results).verdict is verdict
 
@@ -38,7 +36,7 @@ def test_published_value(
     ("value", "verdict"), [(1.3, Verdict.REPRODUCED), (0.9, Verdict.REPRODUCED), (0.899, Verdict.MISSED)]
 )
 def test_published_bound_without_tolerance_is_met_or_missed(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
+    results: Results, measured: Measured, value: float, verdict: Verdict
 ) -> None:
     measured["rogue"] = narrow(value)
     assert judge(results, bound="at_least", tolerance=0).verdict is verdict
@@ -46,7 +44,7 @@ def test_published_bound_without_tolerance_is_met_or_missed(
 
 @pytest.mark.parametrize(("rival", "verdict"), [(0.2, Verdict.RIGHT_SIGN), (0.6, Verdict.MISSED)])
 def test_missed_number_may_have_the_right_order(
-    results: Results, measured: dict[str, MeanInterval | None], rival: float, verdict: Verdict
+    results: Results, measured: Measured, rival: float, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = narrow(0.5), narrow(rival)
     assert judge(results, direction={"sign": "above", "than": {"transport": "roce"}}).verdict is verdict
@@ -57,7 +55,7 @@ def test_missed_number_may_have_the_right_order(
     [(0.3, "above", "agrees"), (0.0, "above", "missed"), (-1.0, "below", "agrees"), (0.0, "below", "missed")],
 )
 def test_statement_without_a_number(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, sign: str, verdict: str
+    results: Results, measured: Measured, value: float, sign: str, verdict: str
 ) -> None:
     measured["rogue"] = narrow(value)
     direction = {"sign": sign, "value": 0.0}
@@ -65,9 +63,7 @@ def test_statement_without_a_number(
     assert outcome.verdict == verdict
 
 
-def test_comparison_without_the_rival_is_not_run(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_comparison_without_the_rival_is_not_run(results: Results, measured: Measured) -> None:
     measured["rogue"] = narrow(0.5)
     direction = {"sign": "above", "than": {"transport": "dctcp"}}
     outcome = judge(results, judged_by="side", published=None, direction=direction)
@@ -83,7 +79,7 @@ def test_hardware_only_on_a_simulator(results: Results) -> None:
 @pytest.mark.parametrize("testbed", ["virtual", "nodes.yaml", "/home/alice/virtual.yaml"])
 @pytest.mark.parametrize("is_hardware", [False, True])
 def test_hardware_is_what_the_cells_say_whatever_the_testbed_is_called(
-    measured: dict[str, MeanInterval | None], tmp_path: Path, testbed: str, is_hardware: bool
+    measured: Measured, tmp_path: Path, testbed: str, is_hardware: bool
 ) -> None:
     facts = {"nic_is_hardware": is_hardware, "nic_profile": "cx3pro"}
     write_manifest(tmp_path, manifest([cell(facts=facts)], testbed=testbed))
@@ -109,7 +105,7 @@ def test_processor_time_of_virtual_machines_is_measured_under_other_conditions(
 
 @pytest.mark.parametrize("claim", [claim for claim in read_claims() if claim.judged_by == "hardware"])
 def test_every_claim_about_hardware_can_be_judged_on_it(
-    measured: dict[str, MeanInterval | None], tmp_path: Path, claim: Claim
+    measured: Measured, tmp_path: Path, claim: Claim
 ) -> None:
     """Whatever it measures there is held against the claim; what no metric holds is said."""
     facts = {"nic_is_hardware": True, "nic_profile": "cx3pro"}
@@ -152,13 +148,7 @@ def test_transport_that_did_not_finish(results: Results) -> None:
     ],
 )
 def test_interval_not_the_mean_reproduces(
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    low: float,
-    high: float,
-    n: int,
-    verdict: Verdict,
-    said: str,
+    results: Results, measured: Measured, low: float, high: float, n: int, verdict: Verdict, said: str
 ) -> None:
     measured["rogue"] = MeanInterval(0.91, low, high, n)
     outcome = judge(results)
@@ -169,7 +159,7 @@ def test_interval_not_the_mean_reproduces(
 
 
 def test_missed_whose_interval_reaches_into_what_is_close_says_so(
-    results: Results, measured: dict[str, MeanInterval | None]
+    results: Results, measured: Measured
 ) -> None:
     measured["rogue"] = MeanInterval(0.95, 0.93, 0.97, 5)
     outcome = judge(results)
@@ -189,12 +179,7 @@ def test_missed_whose_interval_reaches_into_what_is_close_says_so(
     ],
 )
 def test_order_of_two_settings_needs_intervals_apart(
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    mean: float,
-    low: float,
-    high: float,
-    verdict: Verdict,
+    results: Results, measured: Measured, mean: float, low: float, high: float, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = MeanInterval(mean, low, high, 5), MeanInterval(0.5, 0.47, 0.53, 5)
     direction = {"sign": "above", "than": {"transport": "roce"}}
@@ -207,9 +192,7 @@ def test_order_of_two_settings_needs_intervals_apart(
     assert missed_number.verdict is expected
 
 
-def test_whole_interval_must_be_on_the_side_of_a_value(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_whole_interval_must_be_on_the_side_of_a_value(results: Results, measured: Measured) -> None:
     direction = {"sign": "below", "value": 0.5}
     for high, verdict in ((0.49, Verdict.AGREES), (0.51, Verdict.UNDECIDED)):
         measured["rogue"] = MeanInterval(0.4, 0.3, high, 5)
@@ -221,9 +204,7 @@ NEVER = MeanInterval(math.inf, 0.89, math.inf, 5, (0.89, 0.9, math.inf, 0.9, 0.9
 
 
 @pytest.mark.parametrize("bound", ["equals", "at_least", "at_most"])
-def test_what_never_came_back_reproduces_no_number(
-    results: Results, measured: dict[str, MeanInterval | None], bound: str
-) -> None:
+def test_what_never_came_back_reproduces_no_number(results: Results, measured: Measured, bound: str) -> None:
     measured["rogue"] = NEVER
     outcome = judge(results, bound=bound)
     assert outcome.verdict is Verdict.MISSED
@@ -245,12 +226,7 @@ def test_what_never_came_back_reproduces_no_number(
     ],
 )
 def test_what_never_came_back_is_the_longest(
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    own: MeanInterval,
-    rival: MeanInterval,
-    sign: str,
-    verdict: Verdict,
+    results: Results, measured: Measured, own: MeanInterval, rival: MeanInterval, sign: str, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = own, rival
     direction = {"sign": sign, "than": {"transport": "roce"}}
@@ -284,9 +260,7 @@ def test_sample_run_is_too_short_for_the_twenty_second_claims(results: Results) 
 @pytest.mark.parametrize(
     ("value", "verdict"), [(0.1, Verdict.REPRODUCED), (0.919, Verdict.REPRODUCED), (0.95, Verdict.MISSED)]
 )
-def test_published_upper_bound(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
-) -> None:
+def test_published_upper_bound(results: Results, measured: Measured, value: float, verdict: Verdict) -> None:
     measured["rogue"] = narrow(value)
     outcome = judge(results, bound="at_most")
     assert outcome.verdict is verdict
@@ -360,7 +334,7 @@ def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) 
     ("value", "verdict"), [(0.995, Verdict.MISSED), (0.985, Verdict.AGREES), (1.0, Verdict.MISSED)]
 )
 def test_less_than_one_percent_is_no_direction(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
+    results: Results, measured: Measured, value: float, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = narrow(value), narrow(1.0)
     direction = {"sign": "below", "than": {"transport": "roce"}}

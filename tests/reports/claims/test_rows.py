@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from helpers.small_runs import claim_of, judge
+from helpers.small_runs import Measured, claim_of, judge
 
 from rogue.reports.claims import Claim, Evidence, Outcome, Verdict, read_claims, rows_of
 from rogue.reports.claims.rows import claim_links, docs_href
@@ -81,9 +81,7 @@ CLAIMS = {claim.id: claim for claim in read_claims()}
 pytestmark = pytest.mark.usefixtures("own_conditions")
 
 
-def test_sentence_has_published_measured_interval_and_runs(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_sentence_has_published_measured_interval_and_runs(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 5)
     assert judge(results).sentence == (
         "Published: 0.900, tolerance 0.020. Measured: 0.910, mean of 5 runs, 95 % interval 0.905 to 0.915. n."
@@ -92,14 +90,14 @@ def test_sentence_has_published_measured_interval_and_runs(
     assert "mean of 3 runs, single values 0.905, 0.910 and 0.915. n." in judge(results).sentence
 
 
-def test_single_run_has_no_interval(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_single_run_has_no_interval(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, None, None, 1)
     outcome = judge(results)
     assert "mean of 1 run, which gives no interval" in outcome.sentence
     assert outcome.as_json()["interval"] is None
 
 
-def test_none_is_explained(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_none_is_explained(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(math.inf, None, None, 3, (0.9, math.inf, math.inf))
     assert (
         "Measured: none, mean of 3 runs (none: in 2 of 3 runs something never came back, which counts as"
@@ -107,9 +105,7 @@ def test_none_is_explained(results: Results, measured: dict[str, MeanInterval | 
     ) in judge(results).reasons
 
 
-def test_a_number_that_nobody_published_is_not_called_so(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_a_number_that_nobody_published_is_not_called_so(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 5)
     assert judge(results, kind="derived", kind_reason="A sum.").reasons.startswith("Derived: 0.900, tol")
     assert judge(results, kind="model", kind_reason="A model.").reasons.startswith("Model: 0.900, tol")

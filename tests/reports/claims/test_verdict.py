@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers.small_runs import claim_of, judge, narrow
+from helpers.small_runs import Measured, claim_of, judge, narrow
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,12 +51,7 @@ pytestmark = pytest.mark.usefixtures("own_conditions")
     ],
 )
 def test_few_seeds_reproduce_nothing(
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    n: int,
-    verdict: str,
-    text: str,
-    changes: dict[str, object],
+    results: Results, measured: Measured, n: int, verdict: str, text: str, changes: dict[str, object]
 ) -> None:
     measured["rogue"] = MeanInterval(0.9, 0.9 if n > 1 else None, 0.9 if n > 1 else None, n)
     outcome = judge(results, **changes)
@@ -66,9 +61,7 @@ def test_few_seeds_reproduce_nothing(
     assert judge(results, **changes).verdict in {Verdict.REPRODUCED, Verdict.CLOSE, Verdict.AGREES}
 
 
-def test_smaller_side_of_a_comparison_counts(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_smaller_side_of_a_comparison_counts(results: Results, measured: Measured) -> None:
     measured["rogue"], measured["roce"] = narrow(0.9), MeanInterval(0.5, None, None, 1)
     direction = {"sign": "above", "than": {"transport": "roce"}}
     outcome = judge(results, judged_by="side", published=None, direction=direction)
@@ -76,7 +69,7 @@ def test_smaller_side_of_a_comparison_counts(
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_missed_stays_missed(results: Results, measured: dict[str, MeanInterval | None], n: int) -> None:
+def test_missed_stays_missed(results: Results, measured: Measured, n: int) -> None:
     measured["rogue"] = MeanInterval(0.5, None, None, n)
     assert judge(results).verdict_text == "missed"
     text = judge(results, direction={"sign": "below", "value": 0.8}).verdict_text
@@ -84,7 +77,7 @@ def test_missed_stays_missed(results: Results, measured: dict[str, MeanInterval 
 
 
 def test_run_of_another_experiment_judges_nothing(
-    real_conditions: None, results: Results, measured: dict[str, MeanInterval | None]
+    real_conditions: None, results: Results, measured: Measured
 ) -> None:
     measured["rogue"] = narrow(0.9)
     outcome = judge(results)
@@ -96,7 +89,7 @@ def test_run_of_another_experiment_judges_nothing(
 
 @pytest.mark.parametrize(("value", "alone"), [(0.9, "reproduced"), (0.5, "missed")])
 def test_reduced_scale_has_no_verdict(
-    reduced_scale: None, results: Results, measured: dict[str, MeanInterval | None], value: float, alone: str
+    reduced_scale: None, results: Results, measured: Measured, value: float, alone: str
 ) -> None:
     measured["rogue"] = narrow(value)
     outcome = judge(results)
@@ -108,7 +101,7 @@ def test_reduced_scale_has_no_verdict(
     )
 
 
-def test_json_has_the_promised_fields(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_json_has_the_promised_fields(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, 0.90, 0.92, 3)
     content = judge(results).as_json()
     promised = {"id", "source", "metric", "published", "measured", "interval", "n", "verdict", "sentence"}
@@ -221,7 +214,7 @@ def test_reference_in_words() -> None:
 
 
 @pytest.fixture
-def judged(results: Results, measured: dict[str, MeanInterval | None]) -> list[Outcome]:
+def judged(results: Results, measured: Measured) -> list[Outcome]:
     """Two that hold and one that misses."""
     outcomes = []
     for value in (0.9, 0.9, 0.5):
@@ -243,17 +236,13 @@ def test_summary_at_a_reduced_scale_has_the_numbers_alone(reduced_scale: None, j
     ]
 
 
-def test_summary_of_few_seeds_says_how_many_are_needed(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_summary_of_few_seeds_says_how_many_are_needed(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.9, None, None, 1)
     assert numbers_summary([judge(results)]) == (
         "By the numbers alone, which is no verdict: 1 reproduced (a verdict takes 3 seeds)."
     )
 
 
-def test_summary_excludes_claims_with_badges(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_summary_excludes_claims_with_badges(results: Results, measured: Measured) -> None:
     measured["rogue"] = narrow(0.9)
     assert verdict_summary([judge(results, fitted_to="the number")]) == []

@@ -18,8 +18,7 @@ from rogue.reports.figures.network import BINS, LINKS_MAX
 from rogue.reports.figures.published_beside import MULTIPLE_MAX, ROWS_MAX
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.reading.load import Run
-from rogue.reports.results import Results
-from rogue.reports.results.results import PublishedNumber
+from rogue.reports.results import PublishedNumber, Results
 
 
 def sample(port: str, t_ns: int, longest: int) -> dict[str, object]:

@@ -14,11 +14,13 @@ from rogue.reports.pages.summary import cards, comparison
 from rogue.reports.pages.tables import metric_tables
 from rogue.reports.reading.files import read_manifest
 from rogue.reports.reading.load import Run
-from rogue.reports.results import Results, factor_name, settings_of
-from rogue.reports.results.results import (
+from rogue.reports.results import (
     PublishedNumber,
+    Results,
+    factor_name,
     lost_text,
     never_text,
+    settings_of,
     spoken_text,
     value_text,
     values_text,
