@@ -195,7 +195,7 @@ class Experiment(Specification):
             return kind not in ON_REQUEST and (kind != "latency" or self.has_probes)
         return self.asked(kind) is not None
 
-    def unmet_requirement(self, not_measured: Mapping[MeasureKind, str]) -> str | None:
+    def unmet_requirement(self, not_measured: Mapping[MeasureKind, str] | Mapping[str, str]) -> str | None:
         """Return why a required measure cannot be recorded, given why measures cannot; None if all can."""
         required = [choice.kind for choice in self.measure or () if choice.required]
         return next((f"{kind}: {not_measured[kind]}" for kind in required if kind in not_measured), None)

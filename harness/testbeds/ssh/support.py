@@ -178,10 +178,10 @@ def _kernels_own(cell: Cell, inventory: Inventory) -> str | None:
     return None
 
 
-def not_measured(cell: Cell, inventory: Inventory) -> dict[MeasureKind, str]:
+def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:
     """Return measures that a cell asks for and will not get, with the reason."""
     reasons = NOT_MEASURED if inventory.switch is not None else NOT_OURS
-    missing: dict[MeasureKind, str] = {
+    missing: dict[str, str] = {
         measure: reason
         for measure, reason in {**reasons, **NOT_HERE}.items()
         if cell.experiment.measures(measure)
