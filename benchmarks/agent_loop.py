@@ -235,7 +235,7 @@ def turn_us() -> float:
         here.turn()
         begin_ns = time.thread_time_ns()
         for _ in range(TURNS):
-            here.workplace.poller.turn(here.role.deadline_ns)
+            here.context.poller.turn(here.role.deadline_ns)
             here.role.on_time(host_ns())
         return (time.thread_time_ns() - begin_ns) / 1e3 / TURNS
 

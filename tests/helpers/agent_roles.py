@@ -38,7 +38,7 @@ class Actor:
     """One role with its loop."""
 
     role: Role
-    workplace: NodeContext
+    context: NodeContext
     introduction: Prepared
 
     def ask(self, request: Message, reply_class: type[ReplyT]) -> ReplyT:
@@ -49,13 +49,13 @@ class Actor:
 
     def turn(self) -> None:
         """One turn of the loop, without sleeping."""
-        self.workplace.poller.turn(HostNs(0))
-        self.role.on_time(self.workplace.clock())
+        self.context.poller.turn(HostNs(0))
+        self.role.on_time(self.context.clock())
 
     def rows(self, name: str) -> list[dict[str, str]]:
         """Rows of one of the tables."""
-        self.workplace.spool.flush()
-        with self.workplace.spool.paths[name].open() as file:
+        self.context.spool.flush()
+        with self.context.spool.paths[name].open() as file:
             return list(csv.DictReader(file))
 
 
@@ -71,7 +71,7 @@ class Stage:
     def __post_init__(self) -> None:
         fake_sysfs(self.directory / "sysfs", GID)
 
-    def workplace(self, role: str) -> NodeContext:
+    def context(self, role: str) -> NodeContext:
         """Return the facilities of a data process."""
         directory = self.directory / role
         directory.mkdir(exist_ok=True)
@@ -86,14 +86,14 @@ class Stage:
 
     def enter(self, request: Prepare) -> Actor:
         """Prepare one role."""
-        workplace = self.workplace(request.role)
-        self.stack.callback(workplace.spool.close)
-        events = transfer_events_of(request, workplace.spool, workplace.poller)
+        context = self.context(request.role)
+        self.stack.callback(context.spool.close)
+        events = transfer_events_of(request, context.spool, context.poller)
         if events is not None:
             self.stack.callback(events.close)
-        workplace = replace(workplace, transfer_events=events)
-        end = open_end(request, workplace, self.stack)
-        return Actor(Role(request, end, self.clock.read, events), workplace, end.introduce(request.role))
+        context = replace(context, transfer_events=events)
+        end = open_end(request, context, self.stack)
+        return Actor(Role(request, end, self.clock.read, events), context, end.introduce(request.role))
 
     def pair(self, transport: str = "rogue", **options: Any) -> tuple[Actor, Actor]:
         """A connected requester and responder; `options` go into both `prepare` requests."""

@@ -201,7 +201,7 @@ RUNS = hypothesis_settings(max_examples=150, stateful_step_count=60, deadline=No
 MUTANT_RUNS = hypothesis_settings(RUNS, phases=[Phase.generate], report_multiple_bugs=False)
 
 
-def test_everything_arrives_and_is_reported_once_and_never_too_early() -> None:
+def test_every_transfer_is_reported_once_after_its_arrival() -> None:
     run_state_machine_as_test(RecoveryMachine, settings=RUNS)
 
 

@@ -38,7 +38,7 @@ def test_rates_are_rounded_up_to_steps_of_the_card(
     assert limiter.set_rate(0, HostNs(6)) == 10_000_000_000
     limiter.close()
     none = [0] * 8
-    assert cards["eth1"].told == [none, [0, 0, 0, 0, 1_800_000, 0, 0, 0], none]
+    assert cards["eth1"].rate_calls == [none, [0, 0, 0, 0, 1_800_000, 0, 0, 0], none]
     assert rows.getvalue().splitlines()[1].startswith("5,1770000000,1800000000,")
     assert len(limiter.actuations_ns) == 2, "the driver tells when its card has a rate"
 
@@ -241,11 +241,11 @@ class Card:
 
 class Flow:
     def __init__(self, poller: Poller) -> None:
-        self.card, self.poller, self.told = Card(), poller, list[int]()
+        self.card, self.poller, self.rate_calls = Card(), poller, list[int]()
         self.writer = RateWriter(self.card.write, poller, self.on_written)
 
     def on_written(self, _now: HostNs, order: Order) -> None:
-        self.told.append(order.effective_bps)
+        self.rate_calls.append(order.effective_bps)
 
     def tell(self, rate_bps: int) -> int | None:
         overtaken = self.writer.queue(Order(HostNs(5), rate_bps, rate_bps))
@@ -273,9 +273,9 @@ def test_the_writer_reports_a_written_rate(poller: Poller) -> None:
         assert flow.writer.is_settled
         assert flow.tell(7) is None
         flow.until_begun()
-        assert (flow.told, flow.writer.is_settled) == ([], False)
+        assert (flow.rate_calls, flow.writer.is_settled) == ([], False)
         flow.until_written()
-        assert (flow.told, flow.card.rates_bps, flow.writer.is_settled) == ([7], [7], True)
+        assert (flow.rate_calls, flow.card.rates_bps, flow.writer.is_settled) == ([7], [7], True)
 
 
 def test_only_the_newest_waiting_rate_is_written(poller: Poller) -> None:
@@ -284,10 +284,10 @@ def test_only_the_newest_waiting_rate_is_written(poller: Poller) -> None:
         flow.until_begun()
         assert [flow.tell(rate) for rate in (2, 3)] == [None, 2]
         flow.until_written()
-        assert (flow.told, flow.writer.is_settled) == ([1], False)
+        assert (flow.rate_calls, flow.writer.is_settled) == ([1], False)
         flow.until_begun()
         flow.until_written()
-        assert (flow.told, flow.card.rates_bps, flow.writer.is_settled) == ([1, 3], [1, 3], True)
+        assert (flow.rate_calls, flow.card.rates_bps, flow.writer.is_settled) == ([1, 3], [1, 3], True)
 
 
 def test_an_error_of_the_writer_is_raised_by_the_poller(poller: Poller) -> None:
@@ -307,4 +307,4 @@ def test_close_finishes_the_current_rate_only(poller: Poller) -> None:
     flow.tell(2)
     flow.card.let.release()
     assert [order.effective_bps for order in flow.writer.close()] == [1, 2]
-    assert (flow.card.rates_bps, flow.told) == ([1], [])
+    assert (flow.card.rates_bps, flow.rate_calls) == ([1], [])
