@@ -131,10 +131,7 @@ def post(
             path_seed=number,
             control=control,
         )
-        simulation.schedule(
-            flow.start_ns,
-            partial(_start, queue_pair, number, flow.size_bytes),
-        )
+        simulation.schedule(flow.start_ns, partial(_start, queue_pair, number, flow.size_bytes))
         queue_pairs.append(queue_pair)
     return queue_pairs
 

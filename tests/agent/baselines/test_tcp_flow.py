@@ -11,12 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 from helpers.ticking_clock import TickingClock
 
-from rogue.agent.baselines.tcp_flow import (
-    TcpReceiver,
-    TcpSender,
-    encode_arrived,
-    encode_header,
-)
+from rogue.agent.baselines.tcp_flow import TcpReceiver, TcpSender, encode_arrived, encode_header
 from rogue.agent.baselines.tcp_socket import connect, listen
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs

@@ -22,14 +22,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from rogue.agent.core.actions import (
-    RETRY_EXC_ERR,
-    SUCCESS,
-    WR_FLUSH_ERR,
-    Completion,
-    ResetQueuePair,
-    Verb,
-)
+from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion, ResetQueuePair, Verb
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.lane import Reports

@@ -14,6 +14,8 @@ from rogue.agent.drivers.poller import Poller
 
 LINE_RATE_BPS = 10_000_000_000
 LimiterOf = Callable[..., RateLimiter]
+Commands = Callable[[], list[str]]
+Cards = dict[str, FakeCard]
 RATES_BPS = (1, 999_999, 1_770_000_000, LINE_RATE_BPS - 1, LINE_RATE_BPS)
 
 
@@ -34,7 +36,7 @@ def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
 
 @pytest.mark.parametrize("kind", LIMITERS)
 def test_a_limit_is_lifted_at_both_ends(
-    kind: str, limiter_of: LimiterOf, commands: Callable[[], list[str]], cards: dict[str, FakeCard]
+    kind: str, limiter_of: LimiterOf, commands: Commands, cards: Cards
 ) -> None:
     """A limit left by another process is lifted at the start, and our own at the end."""
     limiter = limiter_of(kind)
@@ -59,7 +61,7 @@ def test_a_verb_is_never_released_before_it_is_posted(kind: str, limiter_of: Lim
     limiter.close()
 
 
-def state(kind: str, commands: Callable[[], list[str]], cards: dict[str, FakeCard]) -> list[str]:
+def state(kind: str, commands: Commands, cards: Cards) -> list[str]:
     """Return the last rates of priorities 3 and 5 at the card or the program."""
     if kind == "dcb":
         return [str(rate) for number, rate in enumerate(cards["eth1"].rates_kbps) if number in (4, 5)]
@@ -69,7 +71,7 @@ def state(kind: str, commands: Callable[[], list[str]], cards: dict[str, FakeCar
 
 @pytest.mark.parametrize("kind", SLOTS)
 def test_a_lent_limiter_moves_between_priorities(
-    kind: str, limiter_of: LimiterOf, commands: Callable[[], list[str]], cards: dict[str, FakeCard]
+    kind: str, limiter_of: LimiterOf, commands: Commands, cards: Cards
 ) -> None:
     """Its user sets rates; the lender lifts them."""
     slots = SLOTS[kind](PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS, is_lent=True), [3, 5])

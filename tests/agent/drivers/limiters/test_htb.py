@@ -18,10 +18,11 @@ from rogue.agent.drivers.limiters.base import BatchProgram, PacedInterface
 from rogue.agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, HtbSlots, change_command
 from rogue.agent.drivers.poller import Poller
 
+LimiterOf = Callable[..., HtbLimiter]
+Commands = Callable[[], list[str]]
 
-def test_commands_are_carried_out_in_order_by_one_process(
-    poller: Poller, commands: Callable[[], list[str]]
-) -> None:
+
+def test_commands_are_carried_out_in_order_by_one_process(poller: Poller, commands: Commands) -> None:
     lines: list[str] = []
     program = BatchProgram(["tc"], poller, lambda _now, line: lines.append(line))
     program.send("one", "show two")
@@ -33,9 +34,7 @@ def test_commands_are_carried_out_in_order_by_one_process(
     assert lines == ["class htb 1:13 root prio 0 rate 1Mbit"]
 
 
-def test_a_failed_command_is_an_error_with_its_output(
-    poller: Poller, commands: Callable[[], list[str]]
-) -> None:
+def test_a_failed_command_is_an_error_with_its_output(poller: Poller, commands: Commands) -> None:
     program = BatchProgram(["tc"], poller, lambda _now, _line: None)
     program.send("bad")
     with pytest.raises(LimiterError, match="tc: Error: invalid"):
@@ -61,9 +60,7 @@ def test_an_ended_program_is_an_error(poller: Poller) -> None:
     program.close()
 
 
-def test_a_program_keeps_descriptors_open_until_its_last_command(
-    poller: Poller, commands: Callable[[], list[str]]
-) -> None:
+def test_a_program_keeps_descriptors_open_until_its_last_command(poller: Poller, commands: Commands) -> None:
     """The other end sees that we have ended only after our last command was carried out."""
     there, here = os.pipe()
     program = BatchProgram(["tc"], poller, lambda _now, _line: None, [here])
@@ -77,7 +74,6 @@ def test_a_program_keeps_descriptors_open_until_its_last_command(
 
 
 LINE_RATE_BPS = 100_000_000
-LimiterOf = Callable[..., HtbLimiter]
 
 
 def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
@@ -96,7 +92,7 @@ def test_a_class_counts_the_same_bytes_as_the_core() -> None:
 
 
 def test_a_rate_is_effective_when_the_class_is_listed(
-    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, commands: Callable[[], list[str]]
+    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, commands: Commands
 ) -> None:
     limiter = limiter_of("htb", 3, LINE_RATE_BPS)
     assert limiter.set_rate(20_000_001, HostNs(0)) == 20_000_008
@@ -113,7 +109,7 @@ def test_a_rate_is_effective_when_the_class_is_listed(
     assert limiter.actuations_ns[0] > 0
 
 
-def test_the_burst_of_a_host_is_used(limiter_of: LimiterOf, commands: Callable[[], list[str]]) -> None:
+def test_the_burst_of_a_host_is_used(limiter_of: LimiterOf, commands: Commands) -> None:
     limiter = limiter_of("htb", 3, LINE_RATE_BPS, burst_bytes=5_000)
     limiter.set_rate(10_000_000, HostNs(0))
     limiter.close()
@@ -121,7 +117,7 @@ def test_the_burst_of_a_host_is_used(limiter_of: LimiterOf, commands: Callable[[
 
 
 def test_an_unconfirmed_rate_is_a_row_without_a_time(
-    limiter_of: LimiterOf, rows: io.StringIO, commands: Callable[[], list[str]]
+    limiter_of: LimiterOf, rows: io.StringIO, commands: Commands
 ) -> None:
     limiter = limiter_of("htb", 3, LINE_RATE_BPS)
     limiter.set_rate(8, HostNs(7))
@@ -131,7 +127,7 @@ def test_an_unconfirmed_rate_is_a_row_without_a_time(
 
 
 def test_a_lent_limiter_moves_after_its_rate_is_effective(
-    limiter_of: LimiterOf, poller: Poller, commands: Callable[[], list[str]]
+    limiter_of: LimiterOf, poller: Poller, commands: Commands
 ) -> None:
     """The program that stands for tc knows class 1:13 alone."""
     limiter = limiter_of("htb", 3, LINE_RATE_BPS, is_lent=True)
@@ -146,7 +142,7 @@ def test_a_lent_limiter_moves_after_its_rate_is_effective(
     assert [line.split()[7] for line in commands() if "change" in line] == ["1:13", "1:15"]
 
 
-def test_an_error_of_tc_is_raised(commands: Callable[[], list[str]], tmp_path: Path) -> None:
+def test_an_error_of_tc_is_raised(commands: Commands, tmp_path: Path) -> None:
     slots = HtbSlots(PacedInterface("eth1", "software", 1, LINE_RATE_BPS), [1, 2])
     assert len(commands()) == 2
     (tmp_path / "tc").write_text("#!/bin/sh\ncat >/dev/null\necho Error: no such class >&2\n")
@@ -155,9 +151,7 @@ def test_an_error_of_tc_is_raised(commands: Callable[[], list[str]], tmp_path: P
     (tmp_path / "tc").unlink()
 
 
-def test_the_lender_sees_our_end_after_our_last_rate(
-    limiter_of: LimiterOf, commands: Callable[[], list[str]]
-) -> None:
+def test_the_lender_sees_our_end_after_our_last_rate(limiter_of: LimiterOf, commands: Commands) -> None:
     """As if this process were killed: all that it has open closes, and `tc` still reads its commands."""
     lender, here = socket.socketpair()
     limiter = limiter_of("htb", 3, LINE_RATE_BPS, is_lent=True, lender=here.fileno())
