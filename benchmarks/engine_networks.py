@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rogue.simulator import (
-    IDEAL,
-    Marking,
-    NicControl,
-    NicProfile,
-    PriorityFlowControl,
-    QueuePair,
-    Simulation,
-)
+from rogue.simulator import IDEAL, Marking, NicControl, NicProfile, PriorityFlowControl, QueuePair, Simulation
 
 DATA = Path(__file__).parent / "data"
 DELAY_PS = 1_000_000

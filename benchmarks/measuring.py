@@ -1,4 +1,4 @@
-"""What benchmarks share: facts of this machine and process, and runs in a fresh process."""
+"""Describe this machine and process, and run a benchmark in a fresh process."""
 
 import json
 import os

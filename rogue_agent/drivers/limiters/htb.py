@@ -72,8 +72,7 @@ class HtbLimiter(RateLimiter):
         effective_bps = -(-wanted_bps // self.step_bps) * self.step_bps
         self._asked.append((now, rate_bps, effective_bps))
         self._program.send(
-            self._change(effective_bps),
-            f"class show dev {self._netdev} classid {self._class}",
+            self._change(effective_bps), f"class show dev {self._netdev} classid {self._class}"
         )
         return effective_bps
 
