@@ -111,7 +111,7 @@ def pool_of(limiters: int, *keys: int) -> LimiterPool:
     """A pool with turns of 10 ms, of which these connections request a limiter at 0 ms."""
     pool = LimiterPool(limiters, turn_ns=10 * MS)
     for key in keys:
-        pool.ask(key, at(0))
+        pool.request(key, at(0))
     return pool
 
 
@@ -119,7 +119,7 @@ def test_limiter_pool_worked_example() -> None:
     """Two limiters, three connections: after 10 ms the one that held longest makes room for the third."""
     pool = LimiterPool(2, turn_ns=10 * MS)
     for key in (1, 2, 3):
-        pool.ask(key, at(key))
+        pool.request(key, at(key))
     assert pool.actions() == [Grant(1, 0), Grant(2, 1)]
     assert pool.deadline_ns == at(11)
     pool.on_timer(at(10))
@@ -149,10 +149,10 @@ def test_a_repeated_request_changes_nothing() -> None:
 
 def test_an_idle_connection_keeps_its_limiter_until_another_requests_it() -> None:
     pool = pool_of(2, 1, 2)
-    pool.rest(2)
-    pool.rest(2)
+    pool.set_idle(2)
+    pool.set_idle(2)
     assert pool.actions() == [Grant(1, 0), Grant(2, 1)]
-    pool.ask(3, at(1))
+    pool.request(3, at(1))
     assert pool.actions() == [Revoke(2)], "long before the end of a turn"
     assert pool.deadline_ns is None
     pool.give_back(2, at(1), wants_more=False)
@@ -161,16 +161,16 @@ def test_an_idle_connection_keeps_its_limiter_until_another_requests_it() -> Non
 
 def test_a_limiter_is_revoked_at_once_if_its_holder_becomes_idle() -> None:
     pool = pool_of(1, 1, 2)
-    pool.rest(1)
-    pool.rest(2)
+    pool.set_idle(1)
+    pool.set_idle(2)
     assert pool.actions() == [Grant(1, 0), Revoke(1)]
 
 
 def test_a_new_turn_begins_after_idling() -> None:
     pool = pool_of(1, 1)
-    pool.rest(1)
-    pool.ask(1, at(50))
-    pool.ask(2, at(51))
+    pool.set_idle(1)
+    pool.request(1, at(50))
+    pool.request(2, at(51))
     assert pool.actions() == [Grant(1, 0)]
     assert pool.deadline_ns == at(60)
 
@@ -179,7 +179,7 @@ def test_a_reserved_limiter_is_not_lent() -> None:
     pool = LimiterPool(2)
     assert pool.take() == 1
     for key in (1, 2):
-        pool.ask(key, at(0))
+        pool.request(key, at(0))
     assert pool.actions() == [Grant(1, 0)]
     assert pool.take() is None
     assert not pool.is_empty
@@ -194,9 +194,9 @@ def test_a_connection_that_leaves_frees_its_limiter() -> None:
     assert pool.leave(1, at(12)) == 0
     assert pool.actions() == [Grant(3, 0)]
     assert (pool.holds(1), pool.holds(3)) == (False, True)
-    pool.rest(3)
+    pool.set_idle(3)
     assert pool.leave(3, at(13)) == 0
-    pool.ask(4, at(14))
+    pool.request(4, at(14))
     assert pool.actions() == [Grant(4, 0)]
     assert pool.leave(5, at(15)) is None, "it was unknown"
     with pytest.raises(AssertionError, match="does not hold"):
@@ -232,13 +232,13 @@ def test_a_limiter_has_one_holder_and_is_used_while_connections_wait(steps: list
     asked: set[int] = set()
     for ms, (step, key) in enumerate(steps):
         if step == "ask":
-            pool.ask(key, at(ms))
+            pool.request(key, at(ms))
             asked |= {key} - held.keys()
         elif step == "give" and key in held:
             del held[key]
             pool.give_back(key, at(ms), wants_more=False)
         elif step == "rest":
-            pool.rest(key)
+            pool.set_idle(key)
         elif step == "gone":
             assert pool.leave(key, at(ms)) == held.pop(key, None)
             asked.discard(key)
