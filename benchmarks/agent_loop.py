@@ -30,6 +30,7 @@ from helpers.fake_verbs import EVENT_FILE, fake_pyverbs
 from helpers.fake_verbs_device import SendFlags
 from helpers.fake_verbs_network import Fabric, QueuePair, SendRequest
 from helpers.verbs_ends import BUFFER_BYTES, MTU_BYTES, PORT, connect, remote_of
+from measuring import machine
 
 from rogue.agent.core.actions import SUCCESS
 from rogue.agent.core.application import Schedule
@@ -114,7 +115,7 @@ def main(arguments: list[str]) -> int:
         for name in rounds[0]
     }
     report = {
-        "machine": processor(),
+        "machine": machine(),
         "repeat": chosen.repeat,
         "verbs": chosen.verbs,
         "stamp_us": round(stamp_us(), 3),
@@ -234,7 +235,7 @@ def turn_us() -> float:
         here.turn()
         begin_ns = time.thread_time_ns()
         for _ in range(TURNS):
-            here.workplace.poller.turn(here.role.deadline_ns)
+            here.context.poller.turn(here.role.deadline_ns)
             here.role.on_time(host_ns())
         return (time.thread_time_ns() - begin_ns) / 1e3 / TURNS
 
@@ -245,12 +246,6 @@ def stamp_us() -> float:
     for _ in range(STAMPS):
         host_ns()
     return (time.thread_time_ns() - begin_ns) / 1e3 / STAMPS
-
-
-def processor() -> str:
-    """Name the processor."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
 
 
 if __name__ == "__main__":

@@ -11,32 +11,17 @@ before. The workloads take turns, so that a disturbance of the machine does not 
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import time
-from pathlib import Path
 from statistics import median
 
 from engine_networks import WORKLOADS, post
+from measuring import in_fresh_process, machine, resident_bytes
 
 from rogue.simulator import NicControl
 
 STEP_NS = 1_000_000
 ROGUE = "W1 with RoGUE"
 CONTROLLED = " with DCQCN"
-
-
-def machine() -> str:
-    """Name the processor."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-
-
-def resident_bytes(field: str) -> int:
-    """Read a memory figure of this process, which unlike getrusage forgets the launcher's."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
 
 
 def measure(name: str, *, is_controlled: bool = False) -> dict[str, float]:
@@ -82,15 +67,6 @@ def measure_once(name: str) -> dict[str, float]:
     return measure(name.removesuffix(CONTROLLED), is_controlled=name.endswith(CONTROLLED))
 
 
-def measure_in_fresh_process(name: str) -> dict[str, float]:
-    """Run one workload once in a new process."""
-    command = [sys.executable, __file__, "--once", name]
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # numpy's idle threads would count as work
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
-    figures: dict[str, float] = json.loads(output)
-    return figures
-
-
 def main() -> None:
     """Measure, and print medians."""
     parser = argparse.ArgumentParser(
@@ -112,17 +88,12 @@ def main() -> None:
     runs: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     for _ in range(arguments.repeat):
         for name in names:
-            runs[name].append(measure_in_fresh_process(name))
+            runs[name].append(in_fresh_process(__file__, "--once", name))
     medians = {
         name: {figure: median(run[figure] for run in repetitions) for figure in repetitions[0]}
         for name, repetitions in runs.items()
     }
-    print(
-        json.dumps(
-            {"machine": machine(), "repeat": arguments.repeat} | medians,
-            indent=2,
-        )
-    )
+    print(json.dumps({"machine": machine(), "repeat": arguments.repeat} | medians, indent=2))
 
 
 if __name__ == "__main__":

@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rogue.simulator import (
-    IDEAL,
-    Marking,
-    NicControl,
-    NicProfile,
-    PriorityFlowControl,
-    QueuePair,
-    Simulation,
-)
+from rogue.simulator import IDEAL, Marking, NicControl, NicProfile, PriorityFlowControl, QueuePair, Simulation
 
 DATA = Path(__file__).parent / "data"
 DELAY_PS = 1_000_000
@@ -131,10 +123,7 @@ def post(
             path_seed=number,
             control=control,
         )
-        simulation.schedule(
-            flow.start_ns,
-            partial(_start, queue_pair, number, flow.size_bytes),
-        )
+        simulation.schedule(flow.start_ns, partial(_start, queue_pair, number, flow.size_bytes))
         queue_pairs.append(queue_pair)
     return queue_pairs
 

@@ -8,14 +8,13 @@ packet-hop in nanoseconds. All variants but drill.h must give the engine's diges
 
 import argparse
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from engine_networks import WORKLOADS, post
+from measuring import in_fresh_process
 
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin
@@ -87,10 +86,7 @@ def main() -> None:
     found: dict[tuple[str, str], list[dict[str, Any]]] = {variant: [] for variant in variants}
     for _ in range(arguments.repeat):
         for variant, runs in found.items():
-            command = [sys.executable, __file__, "--one", *variant]
-            runs.append(
-                json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-            )
+            runs.append(in_fresh_process(__file__, "--one", *variant))
     for (case, file), runs in found.items():
         assert "drill" in file or runs[0]["digest"] == found[case, ""][0]["digest"], (case, file)
         print(f"{case} {file or 'engine'}: {median(run['ns_per_hop'] for run in runs):.1f}")

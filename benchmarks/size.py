@@ -9,13 +9,13 @@ exceeds its bound.
 import argparse
 import gc
 import json
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
+
+from measuring import in_fresh_process, resident_bytes
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
@@ -34,12 +34,6 @@ transports: [{transport}]
 BOUNDS: Final = {"host_bytes": 1_000, "port_bytes": 3_000, "flow_bytes": 18_000}
 BUILD_SECONDS_PER_HOST_MAX: Final = 10 / 65_536
 STEP_NS: Final = 1_000_000
-
-
-def resident_bytes(field: str = "VmRSS") -> int:
-    """Read a memory figure of this process."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
 
 
 def load(k: int, size: str, transport: str) -> LoadedExperiment:
@@ -137,8 +131,7 @@ def main() -> int:
         found: dict[str, float] = {}
         for here in ("time", "memory"):
             own = ["--k", str(k), "--transport", arguments.transport, "--size", arguments.size]
-            command = [sys.executable, __file__, "--here", here, *own, *(["--run"] if arguments.run else [])]
-            found |= json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            found |= in_fresh_process(__file__, "--here", here, *own, *(["--run"] if arguments.run else []))
         over = over_bounds(found)
         is_over |= bool(over)
         print(json.dumps({"k": k, **{name: round(value, 3) for name, value in found.items()}, "over": over}))

@@ -11,7 +11,6 @@ import struct
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from rogue.agent.baselines.tcp_socket import info_of
 from rogue.agent.core.application import Application, Schedule, Watcher
@@ -35,16 +34,9 @@ def number_of(token: int, transfer_id: int) -> int:
     return (token + transfer_id) & _NUMBER_MASK
 
 
-class Header(NamedTuple):
-    """Header before the bytes of a transfer."""
-
-    number: int
-    size_bytes: int
-
-
-def encode_header(header: Header) -> bytes:
-    """Encode a header."""
-    return _HEADER.pack(*header)
+def encode_header(number: int, size_bytes: int) -> bytes:
+    """Encode the header before the bytes of a transfer."""
+    return _HEADER.pack(number, size_bytes)
 
 
 def encode_arrived(number: int) -> bytes:
@@ -54,42 +46,7 @@ def encode_arrived(number: int) -> bytes:
 
 def encode_proof(token: int) -> bytes:
     """Encode the header that starts a connection."""
-    return encode_header(Header(number_of(token, 0), 0))
-
-
-class ArrivedReader:
-    """Decodes a stream of confirmations."""
-
-    def __init__(self) -> None:
-        self._pending = b""
-
-    def feed(self, chunk: bytes) -> list[int]:
-        """Take the next bytes; return the numbers of the confirmed transfers."""
-        stream = self._pending + chunk
-        whole = len(stream) // _ARRIVED.size * _ARRIVED.size
-        self._pending = stream[whole:]
-        return [each[0] for each in _ARRIVED.iter_unpack(stream[:whole])]
-
-
-class HeaderReader:
-    """Collects a header byte by byte."""
-
-    def __init__(self) -> None:
-        self._pending = b""
-
-    @property
-    def missing_bytes(self) -> int:
-        """Bytes that the header still needs."""
-        return HEADER_BYTES - len(self._pending)
-
-    def feed(self, chunk: bytes) -> Header | None:
-        """Take at most the missing bytes; return the header once it is complete."""
-        self._pending += chunk
-        if self.missing_bytes:
-            return None
-        header = Header(*_HEADER.unpack(self._pending))
-        self._pending = b""
-        return header
+    return encode_header(number_of(token, 0), 0)
 
 
 @dataclass
@@ -123,7 +80,7 @@ class TcpSender:
         self._source = source
         self._source_bytes = source_bytes
         self._transfers = transfers
-        self._arrived = ArrivedReader()
+        self._pending = b""
         self._outgoing: deque[_Outgoing] = deque()
         self._application: Application | None = None
         self._is_over = False
@@ -140,7 +97,7 @@ class TcpSender:
 
     def release(self, number: int, not_before_ns: HostNs) -> None:
         """Let a held arrival start, at this instant at the earliest."""
-        assert self._application is not None, "an arrival is released, but none was asked for"
+        assert self._application is not None, "an arrival is released, but there is no schedule"
         self._application.release(number, not_before_ns)
 
     @property
@@ -172,7 +129,7 @@ class TcpSender:
                 self._end(transfer.transfer_id, now, self._lost)
                 return
             number = number_of(self._token, transfer.transfer_id)
-            header = encode_header(Header(number, transfer.size_bytes))
+            header = encode_header(number, transfer.size_bytes)
             self._sizes[transfer.transfer_id] = transfer.size_bytes
             self._outgoing.append(_Outgoing(transfer.transfer_id, header, transfer.size_bytes))
 
@@ -199,7 +156,10 @@ class TcpSender:
         except OSError as error:
             self._fail(now, error)
             return False
-        for number in self._arrived.feed(chunk):
+        stream = self._pending + chunk
+        whole = len(stream) // _ARRIVED.size * _ARRIVED.size
+        self._pending = stream[whole:]
+        for (number,) in _ARRIVED.iter_unpack(stream[:whole]):
             if not self._sent or number != number_of(self._token, self._sent[0]):
                 self._fail(now, OSError(0, "the peer confirmed a transfer that it cannot have received"))
                 return False
@@ -270,10 +230,10 @@ class TcpReceiver:
         self._memory = memory
         self._meter = meter
         self._on_arrival = on_arrival
-        self._header = HeaderReader()
+        self._header = b""
         self._left_bytes = 0
         self._offset_bytes = 0
-        self._words = b""
+        self._confirmations = b""
         self._awaited_bytes = 1
         self.transfers = 0
         self.receiving_ns = 0
@@ -296,12 +256,13 @@ class TcpReceiver:
     def _receive(self, now: HostNs) -> int:
         """Read a part of a header or of a transfer; return the number of bytes."""
         if self._left_bytes == 0:
-            chunk = self._connection.recv(self._header.missing_bytes)
-            header = self._header.feed(chunk)
-            if header is not None:
-                if header.number != number_of(self._token, self.transfers + 1):
+            chunk = self._connection.recv(HEADER_BYTES - len(self._header))
+            self._header += chunk
+            if len(self._header) == HEADER_BYTES:
+                number, self._left_bytes = _HEADER.unpack(self._header)
+                if number != number_of(self._token, self.transfers + 1):
                     return 0
-                self._left_bytes = header.size_bytes
+                self._header = b""
                 self._offset_bytes = 0
                 self._await_more()
                 self._end_if_complete(now)
@@ -328,7 +289,7 @@ class TcpReceiver:
         """Confirm a complete transfer; the socket has room for these few bytes if the sender reads them."""
         if self._left_bytes == 0:
             self.transfers += 1
-            self._words += encode_arrived(number_of(self._token, self.transfers))
-            self._words = self._words[self._connection.send(self._words) :]
+            self._confirmations += encode_arrived(number_of(self._token, self.transfers))
+            self._confirmations = self._confirmations[self._connection.send(self._confirmations) :]
             if self._on_arrival is not None:
                 self._on_arrival(self.transfers, now)

@@ -97,12 +97,12 @@ class _Request(Enum):
     """State of the last requested rate."""
 
     SETTLED = "effective, or none requested"
-    ASKED = "requested, without a reply of the limiter yet"
+    REQUESTED = "requested, without a reply of the limiter yet"
     LATE = "effective later; the limiter reports when"
 
 
 _ACCEPTED, _HOLD_OFF, _RATE_CHANGED = SampleVerdict
-_SETTLED, _ASKED, _LATE = _Request
+_SETTLED, _REQUESTED, _LATE = _Request
 
 
 class FeedbackLoop:
@@ -164,7 +164,7 @@ class FeedbackLoop:
         rate_bps = self._limiter.request(target_bps, self.rate_bps, self._coming_bps)
         if rate_bps is not None:
             if self._request is _SETTLED:
-                self._request = _ASKED
+                self._request = _REQUESTED
             self._coming_bps = self._limiter.rounded_up(rate_bps)
             self._start_epoch()
         return rate_bps

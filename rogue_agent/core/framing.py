@@ -17,10 +17,10 @@ class Framing:
     """
 
     frame_overhead_bytes: int
-    write_header_bytes: int
-    gap_bytes: int
-    response_header_bytes: int
-    immediate_bytes: int
+    write_header_bytes: int = 0
+    gap_bytes: int = 0
+    response_header_bytes: int = 0
+    immediate_bytes: int = 0
 
     def packet_wire_bytes(self, payload_bytes: int) -> int:
         """Return the wire bytes of a data packet in the middle of a verb."""
@@ -59,20 +59,8 @@ FRAMINGS: dict[str, Framing] = {
         response_header_bytes=AETH_BYTES,
         immediate_bytes=IMMEDIATE_BYTES,
     ),
-    "ns3": Framing(
-        frame_overhead_bytes=POINT_TO_POINT_BYTES + IPV4_BYTES + UDP_BYTES,
-        write_header_bytes=0,
-        gap_bytes=0,
-        response_header_bytes=0,
-        immediate_bytes=0,
-    ),
-    "uec": Framing(
-        frame_overhead_bytes=64,
-        write_header_bytes=0,
-        gap_bytes=0,
-        response_header_bytes=0,
-        immediate_bytes=0,
-    ),
+    "ns3": Framing(POINT_TO_POINT_BYTES + IPV4_BYTES + UDP_BYTES),
+    "uec": Framing(64),
 }
 
 

@@ -10,14 +10,7 @@ from typing import NamedTuple, TypeAlias
 from rogue.agent.core.actions import SUCCESS, Completion, ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.errors import PeerError
-from rogue.agent.core.immediates import (
-    APPLICATION_MAX,
-    RATE_TAG,
-    batch_immediate,
-    batch_of,
-    rate_of,
-    tag_of,
-)
+from rogue.agent.core.immediates import APPLICATION_MAX, RATE_TAG, batch_immediate, batch_of, rate_of, tag_of
 from rogue.agent.core.resync import Resync, Resynced, Seal, decode, encode
 
 

@@ -169,13 +169,13 @@ class LimiterPool:
     def on_claim(self, key: int, claim: Claim, now: HostNs) -> None:
         """Handle a message of a connection; only the holder of a limiter may return one."""
         if claim is Claim.REQUEST:
-            self.ask(key, now)
+            self.request(key, now)
         elif claim is Claim.IDLE:
-            self.rest(key)
+            self.set_idle(key)
         else:
             self.give_back(key, now, wants_more=claim is Claim.RETURN_AND_REQUEST)
 
-    def ask(self, key: int, now: HostNs) -> None:
+    def request(self, key: int, now: HostNs) -> None:
         """Request a limiter for a connection; a repeated request changes nothing.
 
         An idle connection starts a new turn, because no connection has waited in the meantime.
@@ -187,7 +187,7 @@ class LimiterPool:
             self._waiting.append(key)
             self._serve(now)
 
-    def rest(self, key: int) -> None:
+    def set_idle(self, key: int) -> None:
         """Mark the holder of a limiter as idle; a repetition changes nothing."""
         if key in self._held and key not in self._revoked:
             self._idle[key] = None

@@ -16,7 +16,7 @@ class NicLimiters:
     """Shares the limiters of one NIC among its queue pairs, each of which knows who else uses its limiter.
 
     Flows whose congestion control sets rates take turns. Queue pairs that respond to READs keep a limiter,
-    because the reader cannot be asked to pause. All others that post anything share one limiter without a
+    because the reader does not pause on request. All others that post anything share one limiter without a
     rate. The passive ends of WRITEs over RC send only acknowledgements, which no limiter delays: they need
     none.
     """

@@ -222,7 +222,7 @@ class _Conductor:
     def _watch(self, start_ns: int, requesters: "list[RoleOrder]") -> None:
         """Sample the ports until every requester has ended.
 
-        Each requester is asked for its results now, and replies when it has ended.
+        Requests the results of each requester now; the reply comes when it has ended.
         """
         for role in requesters:
             self._client(role).send(self._result(role))

@@ -3,6 +3,7 @@
 import os
 import select
 import socket
+from dataclasses import replace
 from functools import partial
 
 from rogue.agent.baselines.tcp_flow import HEADER_BYTES, TOKEN_BITS, TcpReceiver, TcpSender, encode_proof
@@ -42,7 +43,7 @@ class TcpEnd(End):
         self._last_info: TcpInfo | None = None
 
     def introduce(self, role: str) -> Prepared:
-        """Return this end's address, and its port if it listens."""
+        """Return this end's address and memory."""
         return Prepared(
             role,
             service="tcp",
@@ -53,14 +54,7 @@ class TcpEnd(End):
             completions="event",
             limiter="none",
             buffer_bytes=self._request.buffer_bytes,
-            tcp_port=self._listening_port(),
-            tcp_token=self._token,
         )
-
-    _token: int | None = None
-
-    def _listening_port(self) -> int | None:
-        return None
 
     def checksum(self, size_bytes: int | None) -> str:
         """Return the SHA-256 of the memory."""
@@ -186,7 +180,7 @@ class TcpReceiverEnd(TcpEnd):
 
     def __init__(self, request: Prepare, node: NodeContext) -> None:
         super().__init__(request, node)
-        self._token: int = random_bits(request)(TOKEN_BITS)
+        self._token = random_bits(request)(TOKEN_BITS)
         self._candidates: dict[int, socket.socket] = {}
         self._listener = listen(request.address, request.transport, request.interface, tos(0, request.dscp))
         self._meter = recording.ThroughputMeter(
@@ -195,9 +189,10 @@ class TcpReceiverEnd(TcpEnd):
             request.first_sample_ns,
         )
 
-    def _listening_port(self) -> int:
-        port: int = self._listener.getsockname()[1]
-        return port
+    def introduce(self, role: str) -> Prepared:
+        """Return also the port, and the token for the peer."""
+        port = self._listener.getsockname()[1]
+        return replace(super().introduce(role), tcp_port=port, tcp_token=self._token)
 
     def connect(self, peer: Prepared) -> None:
         """Accept connections from the peer's address from now on."""

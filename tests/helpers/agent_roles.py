@@ -4,7 +4,7 @@ import csv
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from helpers.fake_verbs import fake_pyverbs, fake_sysfs
 from helpers.fake_verbs_network import Fabric
@@ -38,24 +38,24 @@ class Actor:
     """One role with its loop."""
 
     role: Role
-    workplace: NodeContext
+    context: NodeContext
     introduction: Prepared
 
     def ask(self, request: Message, reply_class: type[ReplyT]) -> ReplyT:
-        """Handle a request; return the reply."""
+        """Have a request carried out."""
         reply = self.role.handle(request)
         assert isinstance(reply, reply_class), reply
         return reply
 
     def turn(self) -> None:
-        """Run one turn of the loop, without sleeping."""
-        self.workplace.poller.turn(HostNs(0))
-        self.role.on_time(self.workplace.clock())
+        """One turn of the loop, without sleeping."""
+        self.context.poller.turn(HostNs(0))
+        self.role.on_time(self.context.clock())
 
     def rows(self, name: str) -> list[dict[str, str]]:
-        """Return the rows of a table."""
-        self.workplace.spool.flush()
-        with self.workplace.spool.paths[name].open() as file:
+        """Rows of one of the tables."""
+        self.context.spool.flush()
+        with self.context.spool.paths[name].open() as file:
             return list(csv.DictReader(file))
 
 
@@ -71,7 +71,7 @@ class Stage:
     def __post_init__(self) -> None:
         fake_sysfs(self.directory / "sysfs", GID)
 
-    def workplace(self, role: str) -> NodeContext:
+    def context(self, role: str) -> NodeContext:
         """Return the facilities of a data process."""
         directory = self.directory / role
         directory.mkdir(exist_ok=True)
@@ -86,20 +86,20 @@ class Stage:
 
     def enter(self, request: Prepare) -> Actor:
         """Prepare one role."""
-        workplace = self.workplace(request.role)
-        self.stack.callback(workplace.spool.close)
-        events = transfer_events_of(request, workplace.spool, workplace.poller)
+        context = self.context(request.role)
+        self.stack.callback(context.spool.close)
+        events = transfer_events_of(request, context.spool, context.poller)
         if events is not None:
             self.stack.callback(events.close)
-        workplace = replace(workplace, transfer_events=events)
-        end = open_end(request, workplace, self.stack)
-        return Actor(Role(request, end, self.clock.read, events), workplace, end.introduce(request.role))
+        context = replace(context, transfer_events=events)
+        end = open_end(request, context, self.stack)
+        return Actor(Role(request, end, self.clock.read, events), context, end.introduce(request.role))
 
-    def pair(self, transport: str = "rogue", **options: object) -> tuple[Actor, Actor]:
-        """Return a connected requester and responder; `options` are for both `prepare` requests."""
-        sizes = {"buffer_bytes": 1_000_000, **options}
-        there = self.enter(Prepare("there", LIMIT_MS, "responder", "10.9.0.1", transport, **sizes))  # type: ignore[arg-type]
-        here = self.enter(Prepare("here", LIMIT_MS, "requester", "10.9.0.1", transport, **sizes))  # type: ignore[arg-type]
+    def pair(self, transport: str = "rogue", **options: Any) -> tuple[Actor, Actor]:
+        """A connected requester and responder; `options` go into both `prepare` requests."""
+        values: dict[str, Any] = {"address": "10.9.0.1", "buffer_bytes": 1_000_000, **options}
+        there = self.enter(Prepare("there", LIMIT_MS, "responder", transport=transport, **values))
+        here = self.enter(Prepare("here", LIMIT_MS, "requester", transport=transport, **values))
         there.role.handle(Connect("there", LIMIT_MS, here.introduction))
         here.role.handle(Connect("here", LIMIT_MS, there.introduction))
         return here, there
@@ -108,7 +108,7 @@ class Stage:
 def play(
     here: Actor, there: Actor, load: Load | None, run_ns: int = SECOND_NS, turns_max: int = 20_000
 ) -> None:
-    """Start both roles, and run their loops until the requester is done."""
+    """Start both and go round until the requester is done."""
     if load is not None:
         here.role.handle(load)
     there.role.handle(Start("there", LIMIT_MS, 1_000_000, run_ns))

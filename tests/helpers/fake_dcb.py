@@ -23,7 +23,7 @@ class FakeCard:
     driver: str = "mlx4_core"
     prio_tc: tuple[int, ...] = SWAPPED
     rates_kbps: list[int] = field(default_factory=lambda: [0] * 8)
-    told: list[list[int]] = field(default_factory=list)
+    rate_calls: list[list[int]] = field(default_factory=list)
     has_rates: bool = True
     paused: tuple[int, ...] = ()
     app: tuple[tuple[int, int, int], ...] = ((1, 3, 0x8915),)
@@ -34,7 +34,7 @@ class FakeCard:
         """Set a vector as the driver does; return 0 or an error number."""
         if self.error:
             return self.error
-        self.told.append(rates_kbps)
+        self.rate_calls.append(rates_kbps)
         round_one = _mlx4 if self.driver.startswith("mlx4") else _mlx5
         self.rates_kbps = [round_one(rate) for rate in rates_kbps]
         return 0

@@ -236,4 +236,4 @@ class FakeDriver:
         return min((each for each in instants if each is not None), default=None)
 
     def recover(self, action: RecoveryAction, now: HostNs) -> None:
-        raise AssertionError(f"no shadow here, but asked for {action} at {now}")
+        raise AssertionError(f"got {action} at {now} without a shadow")

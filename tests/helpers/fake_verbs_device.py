@@ -4,25 +4,23 @@ import os
 from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
+from functools import partialmethod
 from types import SimpleNamespace
 
 
 class FakeError(Exception):
-    """Stands for pyverbs_error.PyverbsError."""
+    """Replaces pyverbs_error.PyverbsError."""
 
 
-class Access(IntFlag):
-    IBV_ACCESS_LOCAL_WRITE = 1
-    IBV_ACCESS_REMOTE_WRITE = 2
-    IBV_ACCESS_REMOTE_READ = 4
-
-
-class WcFlags(IntFlag):
-    IBV_WC_WITH_IMM = 2
-
-
-class SendFlags(IntFlag):
-    IBV_SEND_SIGNALED = 2
+Access = IntFlag(
+    "Access", {"IBV_ACCESS_LOCAL_WRITE": 1, "IBV_ACCESS_REMOTE_WRITE": 2, "IBV_ACCESS_REMOTE_READ": 4}
+)
+WcFlags = IntFlag("WcFlags", {"IBV_WC_WITH_IMM": 2})
+SendFlags = IntFlag("SendFlags", {"IBV_SEND_SIGNALED": 2})
+ValuesMask = IntFlag("ValuesMask", {"IBV_VALUES_MASK_RAW_CLOCK": 1})
+QpType = IntEnum("QpType", {"IBV_QPT_RC": 2, "IBV_QPT_UC": 3, "IBV_QPT_UD": 4})
+QpState = IntEnum("QpState", {"IBV_QPS_RESET": 0, "IBV_QPS_RTS": 3, "IBV_QPS_ERR": 6})
+QpAttrMask = IntFlag("QpAttrMask", {"IBV_QP_STATE": 1, "IBV_QP_RQ_PSN": 1 << 12, "IBV_QP_SQ_PSN": 1 << 16})
 
 
 class Opcode(IntEnum):
@@ -33,33 +31,11 @@ class Opcode(IntEnum):
     IBV_WR_RDMA_READ = 4
 
 
-class QpType(IntEnum):
-    IBV_QPT_RC = 2
-    IBV_QPT_UC = 3
-    IBV_QPT_UD = 4
-
-
-class QpState(IntEnum):
-    IBV_QPS_RESET = 0
-    IBV_QPS_RTS = 3
-    IBV_QPS_ERR = 6
-
-
-class QpAttrMask(IntFlag):
-    IBV_QP_STATE = 1
-    IBV_QP_RQ_PSN = 1 << 12
-    IBV_QP_SQ_PSN = 1 << 16
-
-
 class CreateCqFlags(IntFlag):
     IBV_WC_EX_WITH_BYTE_LEN = 1
     IBV_WC_EX_WITH_IMM = 2
     IBV_WC_EX_WITH_SRC_QP = 8
     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP = 128
-
-
-class ValuesMask(IntFlag):
-    IBV_VALUES_MASK_RAW_CLOCK = 1
 
 
 @dataclass
@@ -91,7 +67,7 @@ class Context:
         return SimpleNamespace(active_mtu=self.active_mtu)
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""
 
 
 @dataclass
@@ -99,7 +75,7 @@ class ProtectionDomain:
     context: Context
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""
 
 
 class MemoryRegion:
@@ -170,7 +146,7 @@ class CompletionQueue:
 
 
 class ExtendedQueue:
-    """Hands out one entry at a time; fields that were not asked for must not be read."""
+    """Hands out one entry at a time; fields that were not requested must not be read."""
 
     def __init__(self, context: "Context", attributes: SimpleNamespace) -> None:
         self.wc_flags = attributes.wc_flags
@@ -188,16 +164,13 @@ class ExtendedQueue:
     def start_poll(self, attributes: object) -> int:
         assert not self._is_locked, "the queue is locked for ever"
         self._is_locked = bool(self._entries)
-        return self._take()
-
-    def poll_next(self) -> int:
-        raise AssertionError("soft-RoCE's library steps over an entry if this finds no more")
-
-    def _take(self) -> int:
         if not self._entries:
             return ENOENT
         self._read = self._entries.popleft()
         return 0
+
+    def poll_next(self) -> int:
+        raise AssertionError("soft-RoCE's library skips an entry if this finds no more")
 
     def end_poll(self) -> None:
         assert self._is_locked
@@ -219,21 +192,18 @@ class ExtendedQueue:
     def read_wc_flags(self) -> int:
         return self._current.wc_flags
 
-    def read_byte_len(self) -> int:
-        assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_BYTE_LEN
-        return self._current.byte_len
+    def _field(self, name: str, flag: CreateCqFlags) -> int:
+        assert self.wc_flags & flag, f"{name} was not requested"
+        value: int = getattr(self._current, name)
+        return value
 
-    def read_imm_data(self) -> int:
-        assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_IMM
-        return self._current.imm_data
-
-    def read_src_qp(self) -> int:
-        assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_SRC_QP
-        return self._current.src_qp
+    read_byte_len = partialmethod(_field, "byte_len", CreateCqFlags.IBV_WC_EX_WITH_BYTE_LEN)
+    read_imm_data = partialmethod(_field, "imm_data", CreateCqFlags.IBV_WC_EX_WITH_IMM)
+    read_src_qp = partialmethod(_field, "src_qp", CreateCqFlags.IBV_WC_EX_WITH_SRC_QP)
 
     def read_timestamp(self) -> int:
         assert self.wc_flags & CreateCqFlags.IBV_WC_EX_WITH_COMPLETION_TIMESTAMP
         return self._read[1]
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to release."""

@@ -14,8 +14,5 @@ LIMITERS: dict[str, Callable[[WriteRow, Poller, PacedInterface], RateLimiter]] =
     "software": SoftwareLimiter,
 }
 
-SLOTS: dict[str, Callable[[PacedInterface, Sequence[int]], LimiterSlots]] = {
-    "htb": HtbSlots,
-    "dcb": DcbSlots,
-}
+SLOTS: dict[str, Callable[[PacedInterface, Sequence[int]], LimiterSlots]] = {"htb": HtbSlots, "dcb": DcbSlots}
 """Limiters that flows can share: they hold packets that were posted, and none moves to another limiter."""

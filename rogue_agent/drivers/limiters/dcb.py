@@ -21,7 +21,7 @@ _SWITCH_S = 0.000_02
 class Order(NamedTuple):
     """A rate to set: when it was requested, the rate, and the card's effective rate."""
 
-    asked_ns: HostNs
+    requested_ns: HostNs
     requested_bps: int
     effective_bps: int
 
@@ -192,7 +192,7 @@ class DcbLimiter(RateLimiter):
             self._record(*dropped, None)
 
     def _on_written(self, now: HostNs, order: Order) -> None:
-        self._record(*order, now - order.asked_ns)
+        self._record(*order, now - order.requested_ns)
         if self.on_acting is not None and self.is_settled:
             self.on_acting(now, order.effective_bps or self._line_rate_bps)
 

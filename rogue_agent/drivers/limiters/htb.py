@@ -50,7 +50,7 @@ class HtbLimiter(RateLimiter):
         self._netdev = interface.netdev
         self._line_rate_bps = interface.line_rate_bps
         self._burst_bytes = interface.burst_bytes
-        self._asked: deque[tuple[HostNs, int, int]] = deque()
+        self._unconfirmed: deque[tuple[HostNs, int, int]] = deque()
         held = () if interface.lender is None else (interface.lender,)
         self._program = BatchProgram(COMMAND, poller, self._on_line, held)
         if not self._is_lent:
@@ -64,32 +64,31 @@ class HtbLimiter(RateLimiter):
     @property
     def is_settled(self) -> bool:
         """True if each change was confirmed."""
-        return not self._asked
+        return not self._unconfirmed
 
     def set_rate(self, rate_bps: int, now: HostNs) -> int:
         """Change the rate of the class, in steps of 1 byte/s."""
         wanted_bps = rate_bps or self._line_rate_bps
         effective_bps = -(-wanted_bps // self.step_bps) * self.step_bps
-        self._asked.append((now, rate_bps, effective_bps))
+        self._unconfirmed.append((now, rate_bps, effective_bps))
         self._program.send(
-            self._change(effective_bps),
-            f"class show dev {self._netdev} classid {self._class}",
+            self._change(effective_bps), f"class show dev {self._netdev} classid {self._class}"
         )
         return effective_bps
 
     def close(self) -> None:
         """Restore the line rate, unless the class was lent."""
         self._program.close(*(() if self._is_lent else (self._change(self._line_rate_bps),)))
-        while self._asked:
-            self._record(*self._asked.popleft(), None)
+        while self._unconfirmed:
+            self._record(*self._unconfirmed.popleft(), None)
 
     def _change(self, rate_bps: int) -> str:
         return change_command(self._netdev, self._class, rate_bps, self._burst_bytes)
 
     def _on_line(self, now: HostNs, line: str) -> None:
-        if self._asked and line.startswith(f"class htb {self._class} "):
-            asked_ns, requested_bps, effective_bps = self._asked.popleft()
-            self._record(asked_ns, requested_bps, effective_bps, now - asked_ns)
+        if self._unconfirmed and line.startswith(f"class htb {self._class} "):
+            requested_ns, requested_bps, effective_bps = self._unconfirmed.popleft()
+            self._record(requested_ns, requested_bps, effective_bps, now - requested_ns)
 
 
 class HtbSlots(LimiterSlots):

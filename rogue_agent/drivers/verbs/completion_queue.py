@@ -70,13 +70,7 @@ class EventQueue(CompletionQueue):
     mode = "event"
     clock_name = "host"
 
-    def __init__(
-        self,
-        pyverbs: Pyverbs,
-        context: object,
-        entries: int,
-        clock: Callable[[], NicNs],
-    ) -> None:
+    def __init__(self, pyverbs: Pyverbs, context: object, entries: int, clock: Callable[[], NicNs]) -> None:
         self.stamp = clock
         self.sources = {}
         self._with_immediate = int(pyverbs.enums.ibv_wc_flags.IBV_WC_WITH_IMM)

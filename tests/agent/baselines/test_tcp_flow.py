@@ -10,19 +10,8 @@ from dataclasses import dataclass, field
 
 import pytest
 from helpers.ticking_clock import TickingClock
-from hypothesis import given
-from hypothesis import strategies as st
 
-from rogue.agent.baselines.tcp_flow import (
-    HEADER_BYTES,
-    ArrivedReader,
-    Header,
-    HeaderReader,
-    TcpReceiver,
-    TcpSender,
-    encode_arrived,
-    encode_header,
-)
+from rogue.agent.baselines.tcp_flow import TcpReceiver, TcpSender, encode_arrived, encode_header
 from rogue.agent.baselines.tcp_socket import connect, listen
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
@@ -32,6 +21,7 @@ from rogue.agent.drivers.verbs.memory import Memory
 
 MEMORY_BYTES = 300_000
 LOOPBACK = "127.0.0.1"
+START = HostNs(1_000)
 
 
 @dataclass
@@ -84,34 +74,32 @@ def stream() -> Iterator[Stream]:
     os.close(descriptor)
 
 
-def test_a_header_is_complete_with_its_last_byte() -> None:
-    reader, encoded = HeaderReader(), encode_header(Header(3, 1 << 40))
-    assert len(encoded) == HEADER_BYTES == reader.missing_bytes
-    for number, byte in enumerate(encoded[:-1], 1):
-        assert reader.feed(bytes([byte])) is None
-        assert reader.missing_bytes == HEADER_BYTES - number
-    assert reader.feed(encoded[-1:]) == Header(3, 1 << 40)
-    assert reader.missing_bytes == HEADER_BYTES
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), max_size=10), st.integers(1, 20))
-def test_confirmations_do_not_depend_on_how_the_stream_is_cut(ids: list[int], chunk_bytes: int) -> None:
-    stream, reader, found = b"".join(map(encode_arrived, ids)), ArrivedReader(), list[int]()
-    for start in range(0, len(stream), chunk_bytes):
-        found += reader.feed(stream[start : start + chunk_bytes])
-    assert found == ids
+def test_headers_and_confirmations_may_arrive_byte_by_byte(stream: Stream) -> None:
+    here, there = stream.ends
+    for byte in encode_header(1, 0) + encode_header(2, 0):
+        here.sendall(bytes([byte]))
+        stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
+    assert stream.receiver.transfers == 2
+    assert here.recv(100) == encode_arrived(1) + encode_arrived(2)
+    stream.sender.follow(Schedule(0, START, count=2, interval_ns=1))
+    stream.sender.on_time(stream.clock.read())
+    stream.sender.on_writable(stream.clock.read(), stream.clock.read)
+    for byte in encode_arrived(1) + encode_arrived(2):
+        there.sendall(bytes([byte]))
+        assert stream.sender.on_readable(stream.clock.read())
+    assert columns(stream, "status") == ["ok", "ok"]
 
 
 def test_a_transfer_is_confirmed_and_reported_with_its_last_byte(stream: Stream) -> None:
     arrived: list[int] = []
     stream.receiver._on_arrival = lambda number, _now: arrived.append(number)
     here, _ = stream.ends
-    here.sendall(encode_header(Header(1, 3)) + b"ab")
+    here.sendall(encode_header(1, 3) + b"ab")
     stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
     assert (stream.receiver.transfers, arrived) == (0, [])
-    here.sendall(b"c" + encode_header(Header(2, 2)) + b"d")
+    here.sendall(b"c" + encode_header(2, 2) + b"d")
     stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
-    assert ArrivedReader().feed(here.recv(100)) == arrived == [1]
+    assert (here.recv(100), arrived) == (encode_arrived(1), [1])
     assert stream.destination.mapped[:3] == b"dbc"
     assert stream.meter.total_bytes == 4, "headers are no payload"
 
@@ -126,7 +114,7 @@ def test_the_receiver_detects_the_end_of_the_stream(stream: Stream, is_reset: bo
 
 def test_the_receiver_wakes_up_for_many_bytes_or_for_the_rest(stream: Stream) -> None:
     here, there = stream.ends
-    here.sendall(encode_header(Header(1, 100_000)))
+    here.sendall(encode_header(1, 100_000))
     stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
     assert there.getsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT) == 65_536
     here.sendall(bytes(40_000))
@@ -144,12 +132,9 @@ def test_the_receiver_wakes_up_for_many_bytes_or_for_the_rest(stream: Stream) ->
 @pytest.mark.parametrize("number", [0, 2, 1 << 63])
 def test_a_number_out_of_order_ends_the_stream(stream: Stream, number: int) -> None:
     """A sender cannot repeat a transfer, omit one, or start without the token."""
-    stream.ends[0].sendall(encode_header(Header(number, 3)) + b"abc")
+    stream.ends[0].sendall(encode_header(number, 3) + b"abc")
     assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
     assert (stream.receiver.transfers, stream.meter.total_bytes) == (0, 0)
-
-
-START = HostNs(1_000)
 
 
 def columns(stream: Stream, name: str) -> list[str]:
@@ -170,8 +155,8 @@ def test_transfers_arrive_whole_one_after_the_other(stream: Stream) -> None:
 @pytest.mark.parametrize(
     ("schedule", "sizes_bytes"),
     [
-        (Schedule(2_000_000, HostNs(1_000)), [2_000_000]),  # larger than the memory: it wraps
-        (Schedule(0, HostNs(1_000), count=10, interval_ns=2_000), [0] * 10),
+        (Schedule(2_000_000, START), [2_000_000]),  # larger than the memory: it wraps
+        (Schedule(0, START, count=10, interval_ns=2_000), [0] * 10),
         (
             Schedule(0, HostNs(1_000), arrivals=((HostNs(1_000), 400_000), (HostNs(1_000), 5))),
             [400_000, 5],

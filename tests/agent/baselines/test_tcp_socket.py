@@ -37,7 +37,7 @@ def test_an_address_of_ipv6_has_the_byte_as_its_traffic_class() -> None:
             assert end.getsockopt(socket.IPPROTO_IPV6, socket.IPV6_TCLASS) == 104
 
 
-def test_the_kernel_tells_what_was_sent() -> None:
+def test_info_counts_sent_bytes() -> None:
     with (
         listen(LOOPBACK, "reno") as listener,
         connect(LOOPBACK, (LOOPBACK, listener.getsockname()[1]), "reno", 0) as made,

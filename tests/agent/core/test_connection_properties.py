@@ -249,7 +249,7 @@ class ConnectionMachine(RuleBasedStateMachine):
             assert self.send_queue or self.connection.next_deadline() is not None
 
     def teardown(self) -> None:
-        """Whatever happened: once the NIC has told everything and time has passed, all is reported."""
+        """After all completions and enough time everything is reported."""
         if not hasattr(self, "connection"):
             return
         for _ in range(10_000):

@@ -118,7 +118,7 @@ def test_a_rate_requested_while_another_is_late_is_late_too() -> None:
     feedback.cc.cwnd_packets = 20
     assert feedback.next_rate() == feedback.coming_rate_bps() == 2800 * MBPS
     feedback.on_rate_set(None)
-    assert feedback.next_rate() is None, "it was asked for"
+    assert feedback.next_rate() is None, "it is requested already"
     feedback.cc.cwnd_packets = 10
     assert feedback.next_rate() == 1_769_600_000, "the effective rate stays"
     assert feedback.coming_rate_bps() == 1800 * MBPS

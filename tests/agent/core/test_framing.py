@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.agent.core.actions import (
-    RETRY_EXC_ERR,
-    STATUS_NAMES,
-    SUCCESS,
-    WR_FLUSH_ERR,
-    Verb,
-    status_name,
-)
+from rogue.agent.core.actions import RETRY_EXC_ERR, STATUS_NAMES, SUCCESS, WR_FLUSH_ERR, Verb, status_name
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.framing import FRAMINGS
 from rogue.agent.core.immediates import (

@@ -14,13 +14,7 @@ from rogue.agent.core.actions import (
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.immediates import batch_immediate, rate_immediate
-from rogue.agent.core.library import (
-    AcknowledgeBatch,
-    Deliver,
-    Library,
-    LibraryAction,
-    SetResponseRate,
-)
+from rogue.agent.core.library import AcknowledgeBatch, Deliver, Library, LibraryAction, SetResponseRate
 from rogue.agent.core.resync import Resync, Resynced, decode, encode
 
 MAIN, SHADOW = 11, 12

@@ -22,14 +22,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from rogue.agent.core.actions import (
-    RETRY_EXC_ERR,
-    SUCCESS,
-    WR_FLUSH_ERR,
-    Completion,
-    ResetQueuePair,
-    Verb,
-)
+from rogue.agent.core.actions import RETRY_EXC_ERR, SUCCESS, WR_FLUSH_ERR, Completion, ResetQueuePair, Verb
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.lane import Reports
@@ -201,7 +194,7 @@ RUNS = hypothesis_settings(max_examples=150, stateful_step_count=60, deadline=No
 MUTANT_RUNS = hypothesis_settings(RUNS, phases=[Phase.generate], report_multiple_bugs=False)
 
 
-def test_everything_arrives_and_is_reported_once_and_never_too_early() -> None:
+def test_every_transfer_is_reported_once_after_its_arrival() -> None:
     run_state_machine_as_test(RecoveryMachine, settings=RUNS)
 
 

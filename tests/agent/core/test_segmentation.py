@@ -159,10 +159,7 @@ def test_clear_returns_untaken_transfers_with_their_progress() -> None:
 
 
 @given(
-    transfers=st.lists(
-        st.tuples(st.integers(0, 5 * SEGMENT), st.booleans(), st.integers(0, 3)),
-        max_size=40,
-    )
+    transfers=st.lists(st.tuples(st.integers(0, 5 * SEGMENT), st.booleans(), st.integers(0, 3)), max_size=40)
 )
 def test_every_byte_is_in_one_verb_in_order(transfers: list[tuple[int, bool, int]]) -> None:
     queue = segmenter(verbs_max=16)

@@ -119,9 +119,7 @@ def test_an_acknowledgement_that_overtakes_others_means_that_they_are_lost() -> 
     assert sender.connection.losses() == {"inferred_losses": 2, "acknowledgement_timeouts": 0}
 
 
-def test_a_flight_with_two_losses_is_one_loss_for_the_control(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_flight_with_two_losses_is_one_loss_for_the_control(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches 1 and 4 were under way together; 7 was handed out when the loss of 1 was known."""
     sender = wide_sender(40)
     losses: list[int] = []

@@ -23,7 +23,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeKernel:
 def test_rates_are_set_in_one_call_and_read_back(kernel: FakeKernel) -> None:
     card = DcbNetlink("eth1")
     card.set_rates([0, 100_000, 200_000, 250_000, 0, 0, 0, 10_000_000])
-    assert kernel.cards["eth1"].told == [[0, 100_000, 200_000, 250_000, 0, 0, 0, 10_000_000]]
+    assert kernel.cards["eth1"].rate_calls == [[0, 100_000, 200_000, 250_000, 0, 0, 0, 10_000_000]]
     assert card.rates_kbps() == [0, 100_000, 200_000, 300_000, 0, 0, 0, 10_000_000], "mlx4 rounds up"
     card.close()
     assert kernel.is_closed

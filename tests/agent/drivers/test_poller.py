@@ -150,7 +150,7 @@ def test_the_virtual_clock_is_read_once_per_sleep(kernel: Kernel, pipe: tuple[in
     assert clock.host_ns() == 2_000, "it does not advance without a sleep"
 
 
-def test_readers_and_writers_are_told_apart(kernel: Kernel, pipe: tuple[int, int]) -> None:
+def test_readers_and_writers_are_distinguished(kernel: Kernel, pipe: tuple[int, int]) -> None:
     poller, called = ExactPoller(VirtualClock(kernel.read)), list[str]()
     poller.watch(pipe[0], lambda _now: called.append("reader"))
     poller.watch(pipe[1], lambda _now: called.append("writer"), select.POLLOUT)

@@ -196,10 +196,7 @@ def test_transfers_that_a_lost_connection_will_not_start_have_ended() -> None:
 def test_a_permanent_cut_is_given_up() -> None:
     flow = cut_flow(100 * SECOND_NS, 60 * SECOND_NS)
     (record,) = flow.transfers
-    assert (record.status, record.error) == (
-        "error",
-        "queue pair 2: no reply to resynchronisation for 30 s",
-    )
+    assert (record.status, record.error) == ("error", "queue pair 2: no reply to resynchronisation for 30 s")
     assert flow.events[-1][1:] == ("gave_up", record.error)
 
 

@@ -2,13 +2,7 @@
 
 import pytest
 
-from rogue.agent.core.actions import (
-    SUCCESS,
-    PostSend,
-    QueuePairFailed,
-    Trace,
-    TransferDone,
-)
+from rogue.agent.core.actions import SUCCESS, PostSend, QueuePairFailed, Trace, TransferDone
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import PeerError, PostRefused

@@ -59,17 +59,6 @@ def flow() -> Flow:
     return Flow()
 
 
-def test_no_rate_and_no_post_before_the_first_turn(flow: Flow) -> None:
-    flow.go_on(NOW)
-    assert flow.sent == [], "there is nothing to move"
-    flow.submit(9)
-    flow.go_on(NOW)
-    assert (flow.done, flow.sent) == ([], [REQUEST])
-    flow.turn.begin(3, NOW)
-    assert flow.used == [3]
-    assert [type(action) for action in flow.done] == [SetRate, PostSend, PostSend]
-
-
 def test_an_idle_flow_requests_again(flow: Flow) -> None:
     flow.submit(2)
     flow.turn.begin(0, NOW)
@@ -128,18 +117,4 @@ def test_a_finished_flow_returns_its_limiter(flow: Flow) -> None:
     assert flow.sent == [REQUEST, RETURN]
     flow.turn.end(NOW)
     flow.turn.leave(NOW)
-    assert flow.sent == [REQUEST, RETURN]
-
-
-def test_a_finished_flow_returns_its_limiter_when_its_last_rate_is_effective(flow: Flow) -> None:
-    flow.submit(1)
-    flow.turn.begin(0, NOW)
-    flow.complete(1)
-    flow.may_leave = False
-    flow.turn.end(NOW)
-    flow.turn.leave(NOW)
-    assert flow.sent == [REQUEST]
-    flow.may_leave = True
-    flow.turn.update(NOW)
-    flow.turn.update(NOW)
     assert flow.sent == [REQUEST, RETURN]

@@ -241,8 +241,8 @@ def test_a_role_gets_the_known_ports_and_the_virtual_clock(
     found: list[NodeContext] = []
 
     class Idle:
-        def __init__(self, _source: int, _sink: int, workplace: NodeContext, _open_end: object) -> None:
-            found.append(workplace)
+        def __init__(self, _source: int, _sink: int, context: NodeContext, _open_end: object) -> None:
+            found.append(context)
 
         def serve(self) -> int:
             return 7
@@ -250,10 +250,10 @@ def test_a_role_gets_the_known_ports_and_the_virtual_clock(
     monkeypatch.setattr(serve, "DataProcess", Idle)
     ports = [PortAddress("rxe-h0", 1, 1, GID, 10**10, "h0")]
     assert serve.work(KnownNode(ports, capabilities(known=ports)), "flow0-requester", tmp_path, 0, 1) == 7
-    (workplace,) = found
-    assert workplace.ports is ports
-    assert isinstance(workplace.poller, ExactPoller)
-    assert workplace.clock() == workplace.stamp() == workplace.clock()
+    (context,) = found
+    assert context.ports is ports
+    assert isinstance(context.poller, ExactPoller)
+    assert context.clock() == context.stamp() == context.clock()
 
 
 LONG_NS = 60 * 10**9

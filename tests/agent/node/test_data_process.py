@@ -42,9 +42,9 @@ def to_itself(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Connect:
     """A connection of the first queue pair with itself."""
     monkeypatch.setattr(endpoint.secrets, "randbits", lambda bits: PSN)
     with ExitStack() as stack:
-        workplace = stage.workplace("probe")
-        stack.callback(workplace.spool.close)
-        introduction = open_end(PREPARE, workplace, stack).introduce("mover")
+        context = stage.context("probe")
+        stack.callback(context.spool.close)
+        introduction = open_end(PREPARE, context, stack).introduce("mover")
     stage.fabric.next_qp_num = introduction.qp_num or 0
     return Connect("mover", LIMIT_MS, introduction)
 
@@ -57,7 +57,7 @@ def converse(stage: Stage, *requests: Message, opening: OpenEnd = open_end) -> l
     (source, input_end), (output_end, sink) = os.pipe(), os.pipe()
     os.write(input_end, b"".join(encode(request) for request in requests))
     replies: list[Message] = []
-    process = DataProcess(source, sink, stage.workplace("mover"), opening)
+    process = DataProcess(source, sink, stage.context("mover"), opening)
     send = process._send
 
     def send_and_end(reply: Message) -> None:
@@ -104,7 +104,7 @@ def test_an_address_without_a_device_is_an_error_of_the_node(stage: Stage) -> No
 
 
 def failing_with(error: Exception) -> OpenEnd:
-    def opening(request: Prepare, workplace: NodeContext, stack: ExitStack) -> End:
+    def opening(request: Prepare, context: NodeContext, stack: ExitStack) -> End:
         raise error
 
     return opening

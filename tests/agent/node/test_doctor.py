@@ -57,7 +57,7 @@ def test_rates_are_restored_if_one_is_refused(dcb: FakeCard, monkeypatch: pytest
     monkeypatch.setattr(module, "_set", refuse)
     found = module.probe_card(CARD)["rates"]
     assert found == {"reason": "dcb: enp1s0: the driver refuses this maxrate: Invalid argument"}
-    assert dcb.told[-1][7] == 300_000
+    assert dcb.rate_calls[-1][7] == 300_000
 
 
 def test_the_clocks_are_compared_by_their_quickest_readings() -> None:

@@ -4,7 +4,6 @@ import io
 import os
 import select
 import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,31 +31,26 @@ from rogue.agent.node.processes import ForkedProcess, listener_at
 
 @dataclass
 class Process:
-    """A server that ends when its input does, unless it hangs."""
+    """A server that ends when its input does."""
 
-    hangs: bool = False
     stdin: io.BytesIO = field(default_factory=io.BytesIO)
     stdout: io.BytesIO = field(default_factory=io.BytesIO)
-    was_killed: bool = False
 
     def kill(self) -> None:
-        self.was_killed = True
+        """It has ended already."""
 
     def wait(self, timeout: float | None = None) -> int:
-        if self.hangs and not self.was_killed:
-            raise subprocess.TimeoutExpired("server", timeout or 0.0)
         return 0
 
 
 class Started:
     """Started processes, by address."""
 
-    def __init__(self, *, hangs: bool = False) -> None:
+    def __init__(self) -> None:
         self.processes: list[tuple[str, Process]] = []
-        self._hangs = hangs
 
     def start(self, request: Prepare) -> Process:
-        self.processes.append((request.address, Process(self._hangs)))
+        self.processes.append((request.address, Process()))
         return self.processes[-1][1]
 
     def running(self) -> list[str]:
@@ -96,14 +90,6 @@ def test_flows_of_a_card_agree_on_its_limiters(change: dict[str, object]) -> Non
     servers.leave("a")
     servers.leave("c")
     assert started.running() == [], "the one that was refused is not waited for"
-
-
-def test_a_hanging_server_is_killed() -> None:
-    started = Started(hangs=True)
-    servers = LimiterServers(started.start)
-    servers.join(asking("a", "10.9.0.1", [1]))
-    servers.leave("a")
-    assert started.processes[0][1].was_killed
 
 
 NOW = HostNs(0)

@@ -125,9 +125,7 @@ def test_a_software_device_binds_nothing(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("kind", [socket.SOCK_SEQPACKET, socket.SOCK_STREAM])
-def test_a_listener_replaces_an_old_socket_and_admits_only_its_owner(
-    kind: socket.SocketKind,
-) -> None:
+def test_a_listener_replaces_an_old_socket_and_admits_only_its_owner(kind: socket.SocketKind) -> None:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory) / "door"
         place.touch()  # left by a killed process

@@ -145,7 +145,7 @@ def test_an_event_may_come_before_the_start(stage: Stage, transport: str, addres
     here, _ = stage.pair(transport, address=address, tells=["end", "arrival"])
     here.role.handle(Arrivals("here", LIMIT_MS, [[0, 1_000], [0, 1_000]]))
     here.role.handle(After("here", LIMIT_MS, "here", "end", [[1, 0, 0]]))
-    events = here.workplace.transfer_events
+    events = here.context.transfer_events
     assert events is not None
     events.on_end(1, HostNs(0))
     here.role.handle(START)
@@ -163,7 +163,7 @@ def test_only_arrivals_of_roles_with_events_wait(stage: Stage) -> None:
 
 def test_a_failed_role_closes_its_events(stage: Stage) -> None:
     here, _ = stage.pair("roce", tells=["end", "arrival"])
-    place = place_of(here.workplace.spool.directory, "here")
+    place = place_of(here.context.spool.directory, "here")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
         other.connect(str(place))
         here.turn()

@@ -192,12 +192,6 @@ def test_pending_requests_are_limited(agent: Agent) -> None:
         agent.client.request(connect(), Connected)
 
 
-def test_the_clock_is_returned_at_once(agent: Agent) -> None:
-    agent.client.open()
-    first = agent.client.request(Clock(), ClockReading).now_ns
-    assert agent.client.request(Clock(), ClockReading).now_ns > first > 0
-
-
 def test_a_role_may_be_ended_and_prepared_again(agent: Agent) -> None:
     agent.client.open()
     agent.client.request(prepare(), Prepared)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.agent_roles import LIMIT_MS, Actor, Stage, play, results
 
-from rogue.agent.baselines.tcp_flow import Header, encode_header
+from rogue.agent.baselines.tcp_flow import encode_header
 from rogue.agent.baselines.tcp_socket import BaselineUnavailable
 from rogue.agent.core.errors import SettingsError
 from rogue.agent.node.fields import MessageError
@@ -89,7 +89,7 @@ def connected_as(there: Actor, first: bytes) -> socket.socket:
     return stranger
 
 
-@pytest.mark.parametrize("first", [b"", b"x" * 7, encode_header(Header(1, 10)) + bytes(10)])
+@pytest.mark.parametrize("first", [b"", b"x" * 7, encode_header(1, 10) + bytes(10)])
 def test_a_connection_without_the_token_is_not_the_peer(stage: Stage, first: bytes) -> None:
     here, there = half_connected(stage)
     with connected_as(there, first):

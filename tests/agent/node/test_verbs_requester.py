@@ -51,7 +51,7 @@ def test_samples_are_recorded_on_request_if_there_are_any(
 ) -> None:
     here, there = stage.pair(transport, **options)
     play(here, there, Load("here", LIMIT_MS, 10 * 65_536))
-    assert not {"rtt", "control"} & here.workplace.spool.paths.keys()
+    assert not {"rtt", "control"} & here.context.spool.paths.keys()
     assert results(here).status == "ok"
 
 
@@ -66,8 +66,8 @@ def test_a_log_of_the_inputs_replays_to_identical_actions(stage: Stage) -> None:
     here, there = stage.pair(record_inputs=True)
     stage.fabric.verbs_left = 20
     play(here, there, Load("here", LIMIT_MS, 10 * 65_536, count=5), run_ns=50_000_000)
-    here.workplace.spool.flush()
-    with here.workplace.spool.paths["inputs"].open() as log:
+    here.context.spool.flush()
+    with here.context.spool.paths["inputs"].open() as log:
         assert replay(log) > 20
 
 
@@ -152,8 +152,8 @@ def test_over_uc_a_batch_departs_when_the_limiter_behind_the_device_has_sent_it(
     options = {"limiter": "htb", "priority": 2, "line_rate_bps": 10**9, "mtu_bytes": 1024}
     here, there = stage.pair(transport, record_inputs=True, **options)
     play(here, there, Load("here", LIMIT_MS, 10 * 65_536))
-    here.workplace.spool.flush()
-    log = [json.loads(line) for line in here.workplace.spool.paths["inputs"].read_text().splitlines()[1:]]
+    here.context.spool.flush()
+    log = [json.loads(line) for line in here.context.spool.paths["inputs"].read_text().splitlines()[1:]]
     posted_ns = next(arguments[1] for name, arguments, *_ in log if name == "on_posted")
     (_, _, left_ns, *_), *_ = next(arguments[1] for name, arguments, *_ in log if name == "on_completions")
     assert (left_ns - posted_ns > 65_536 * 8) is is_dated

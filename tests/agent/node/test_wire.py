@@ -115,9 +115,7 @@ JSON = st.recursive(
 
 @settings(deadline=None)
 @given(st.data())
-def test_random_field_values_are_a_message_or_an_error(
-    data: st.DataObject,
-) -> None:
+def test_random_field_values_are_a_message_or_an_error(data: st.DataObject) -> None:
     """A message with the right names, some of whose values are anything."""
     values = cast(
         "dict[str, object]", json.loads(encode(data.draw(st.sampled_from([PREPARE, CONNECT, Hello(1)]))))

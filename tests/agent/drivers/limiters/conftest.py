@@ -22,7 +22,7 @@ case "${{0##*/}} $*" in
     *) echo "Unknown option." >&2; exit 1 ;;
 esac
 while read -r line; do
-    echo "$line" >>{told}
+    echo "$line" >>{commands}
     case "$line" in
         *show*) echo "class htb 1:13 root prio 0 rate 1Mbit" ;;
         *bad*) echo "Error: invalid" >&2 ;;
@@ -60,12 +60,12 @@ def limiter_of(rows: io.StringIO, poller: Poller) -> Callable[..., RateLimiter]:
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
     """Put the program in front of the real one; return a function that gives its commands."""
-    log = tmp_path / "told"
+    log = tmp_path / "commands"
     log.touch()
     path = tmp_path / "tc"
-    path.write_text(_PROGRAM.format(told=log))
+    path.write_text(_PROGRAM.format(commands=log))
     path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     return lambda: log.read_text().splitlines()

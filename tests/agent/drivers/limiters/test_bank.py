@@ -187,10 +187,10 @@ def test_limits_of_all_cards_are_freed(
         gone.set_rate(2, 300_000)
         gone.close()
     free_dead_limiters(tmp_path)
-    assert kernel.cards["eth1"].told == [[0] * 8]
+    assert kernel.cards["eth1"].rate_calls == [[0] * 8]
     assert "limiters of eth2 cannot be freed: dcb: eth2: the driver refuses" in capsys.readouterr().err
     free_dead_limiters(tmp_path)
-    assert kernel.cards["eth1"].told == [[0] * 8], "there is nothing left to lift"
+    assert kernel.cards["eth1"].rate_calls == [[0] * 8], "there is nothing left to lift"
 
 
 def test_a_borrower_sets_the_rate_of_a_lent_slot(place: Path, card: CardFile) -> None:

@@ -14,11 +14,13 @@ from rogue.agent.drivers.poller import Poller
 
 LINE_RATE_BPS = 10_000_000_000
 LimiterOf = Callable[..., RateLimiter]
+Commands = Callable[[], list[str]]
+Cards = dict[str, FakeCard]
 RATES_BPS = (1, 999_999, 1_770_000_000, LINE_RATE_BPS - 1, LINE_RATE_BPS)
 
 
 @pytest.mark.parametrize("kind", LIMITERS)
-@pytest.mark.usefixtures("told", "cards")
+@pytest.mark.usefixtures("commands", "cards")
 def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
     kind: str, limiter_of: LimiterOf, rows: io.StringIO
 ) -> None:
@@ -34,14 +36,14 @@ def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
 
 @pytest.mark.parametrize("kind", LIMITERS)
 def test_a_limit_is_lifted_at_both_ends(
-    kind: str, limiter_of: LimiterOf, told: Callable[[], list[str]], cards: dict[str, FakeCard]
+    kind: str, limiter_of: LimiterOf, commands: Commands, cards: Cards
 ) -> None:
     """A limit left by another process is lifted at the start, and our own at the end."""
     limiter = limiter_of(kind)
     limiter.set_rate(LINE_RATE_BPS // 2, HostNs(5))
     limiter.close()
-    changes = [line for line in told() if "change" in line]
-    before, after = {"htb": changes, "dcb": cards["eth1"].told}.get(kind, ["", ""])[
+    changes = [line for line in commands() if "change" in line]
+    before, after = {"htb": changes, "dcb": cards["eth1"].rate_calls}.get(kind, ["", ""])[
         :: 2 if kind != "software" else 1
     ]
     assert before == after
@@ -49,7 +51,7 @@ def test_a_limit_is_lifted_at_both_ends(
 
 
 @pytest.mark.parametrize("kind", LIMITERS)
-@pytest.mark.usefixtures("told", "cards")
+@pytest.mark.usefixtures("commands", "cards")
 def test_a_verb_is_never_released_before_it_is_posted(kind: str, limiter_of: LimiterOf) -> None:
     limiter = limiter_of(kind)
     limiter.set_rate(LINE_RATE_BPS // 3, HostNs(0))
@@ -59,35 +61,35 @@ def test_a_verb_is_never_released_before_it_is_posted(kind: str, limiter_of: Lim
     limiter.close()
 
 
-def state(kind: str, told: Callable[[], list[str]], cards: dict[str, FakeCard]) -> list[str]:
+def state(kind: str, commands: Commands, cards: Cards) -> list[str]:
     """Return the last rates of priorities 3 and 5 at the card or the program."""
     if kind == "dcb":
         return [str(rate) for number, rate in enumerate(cards["eth1"].rates_kbps) if number in (4, 5)]
-    changes = [line for line in told() if "change" in line]
+    changes = [line for line in commands() if "change" in line]
     return [next(line for line in reversed(changes) if f"1:1{priority}" in line) for priority in (3, 5)]
 
 
 @pytest.mark.parametrize("kind", SLOTS)
 def test_a_lent_limiter_moves_between_priorities(
-    kind: str, limiter_of: LimiterOf, told: Callable[[], list[str]], cards: dict[str, FakeCard]
+    kind: str, limiter_of: LimiterOf, commands: Commands, cards: Cards
 ) -> None:
     """Its user sets rates; the lender lifts them."""
     slots = SLOTS[kind](PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS, is_lent=True), [3, 5])
-    lifted = state(kind, told, cards)
+    lifted = state(kind, commands, cards)
     limiter = limiter_of(kind, is_lent=True)
-    assert state(kind, told, cards) == lifted, "nothing is sent before the first turn"
+    assert state(kind, commands, cards) == lifted, "nothing is sent before the first turn"
     limiter.use(5)
     limiter.set_rate(LINE_RATE_BPS // 2, HostNs(5))
     limiter.close()
-    limited = state(kind, told, cards)
+    limited = state(kind, commands, cards)
     assert limited[1] != lifted[1], "closing lifts nothing"
     slots.lift(5)
-    assert state(kind, told, cards)[1] == lifted[1]
+    assert state(kind, commands, cards)[1] == lifted[1]
     slots.close()
-    assert state(kind, told, cards) == lifted
+    assert state(kind, commands, cards) == lifted
 
 
-@pytest.mark.usefixtures("told", "cards")
+@pytest.mark.usefixtures("commands", "cards")
 def test_a_software_limiter_cannot_be_lent(limiter_of: LimiterOf) -> None:
     limiter = limiter_of("software")
     assert "software" not in SLOTS

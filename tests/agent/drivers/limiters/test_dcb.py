@@ -26,10 +26,11 @@ from rogue.agent.drivers.poller import Poller
 
 GBPS = 1_000_000_000
 LimiterOf = Callable[..., DcbLimiter]
+Cards = dict[str, FakeCard]
 
 
 def test_rates_are_rounded_up_to_steps_of_the_card(
-    limiter_of: LimiterOf, rows: io.StringIO, cards: dict[str, FakeCard]
+    limiter_of: LimiterOf, rows: io.StringIO, cards: Cards
 ) -> None:
     """The driver says that priority 3 has class 4."""
     limiter = limiter_of("dcb")
@@ -38,12 +39,12 @@ def test_rates_are_rounded_up_to_steps_of_the_card(
     assert limiter.set_rate(0, HostNs(6)) == 10_000_000_000
     limiter.close()
     none = [0] * 8
-    assert cards["eth1"].told == [none, [0, 0, 0, 0, 1_800_000, 0, 0, 0], none]
+    assert cards["eth1"].rate_calls == [none, [0, 0, 0, 0, 1_800_000, 0, 0, 0], none]
     assert rows.getvalue().splitlines()[1].startswith("5,1770000000,1800000000,")
     assert len(limiter.actuations_ns) == 2, "the driver tells when its card has a rate"
 
 
-def test_flows_of_one_host_keep_their_rates(limiter_of: LimiterOf, cards: dict[str, FakeCard]) -> None:
+def test_flows_of_one_host_keep_their_rates(limiter_of: LimiterOf, cards: Cards) -> None:
     flows = [limiter_of("dcb", priority) for priority in range(1, 8)]
     for index, flow in enumerate(flows, 1):
         flow.set_rate(index * GBPS, HostNs(5))
@@ -64,7 +65,7 @@ def test_flows_of_one_host_keep_their_rates(limiter_of: LimiterOf, cards: dict[s
     assert cards["eth1"].rates_kbps[2] == 2_000_000
 
 
-def test_slots_are_lent_all_or_none(limiter_of: LimiterOf, cards: dict[str, FakeCard]) -> None:
+def test_slots_are_lent_all_or_none(limiter_of: LimiterOf, cards: Cards) -> None:
     taken = limiter_of("dcb")
     interface = PacedInterface("eth1", "mlx4_core", 1, 10 * GBPS)
     with pytest.raises(LimiterError, match="limiter 4 of eth1 is taken"):
@@ -76,7 +77,7 @@ def test_slots_are_lent_all_or_none(limiter_of: LimiterOf, cards: dict[str, Fake
 @pytest.mark.parametrize("prio_tc", [(0,) * 8, None])
 def test_a_refused_limiter_leaves_nothing_open(
     limiter_of: LimiterOf,
-    cards: dict[str, FakeCard],
+    cards: Cards,
     monkeypatch: pytest.MonkeyPatch,
     prio_tc: tuple[int, ...] | None,
 ) -> None:
@@ -101,9 +102,7 @@ def test_a_refused_limiter_leaves_nothing_open(
 
 
 @pytest.mark.parametrize("driver", ["mlx4_core", "mlx5_core"])
-def test_the_driver_applies_the_reported_rate(
-    driver: str, limiter_of: LimiterOf, cards: dict[str, FakeCard]
-) -> None:
+def test_the_driver_applies_the_reported_rate(driver: str, limiter_of: LimiterOf, cards: Cards) -> None:
     """mlx4 rounds up, mlx5 down: whole steps are neither."""
     cards["eth1"].driver = driver
     for line_rate_bps in (10 * GBPS, 25 * GBPS, 100 * GBPS):
@@ -126,7 +125,7 @@ def test_the_driver_applies_the_reported_rate(
 )
 def test_no_rate_overflows_the_register(
     limiter_of: LimiterOf,
-    cards: dict[str, FakeCard],
+    cards: Cards,
     line_rate_bps: int,
     rate_bps: int,
     effective_bps: int,
@@ -146,7 +145,7 @@ def test_no_rate_overflows_the_register(
         {"has_rates": False},
     ],
 )
-def test_whether_an_interface_has_limiters(cards: dict[str, FakeCard], change: dict[str, object]) -> None:
+def test_whether_an_interface_has_limiters(cards: Cards, change: dict[str, object]) -> None:
     assert has_limiters("eth1")
     assert not has_limiters("no-such-device")
     for name, value in change.items():
@@ -154,14 +153,14 @@ def test_whether_an_interface_has_limiters(cards: dict[str, FakeCard], change: d
     assert not has_limiters("eth1")
 
 
-def test_priorities_that_pause(cards: dict[str, FakeCard]) -> None:
+def test_priorities_that_pause(cards: Cards) -> None:
     assert [paused_priorities(name) for name in ("eth1", "no-such-device")] == [[], []]
     cards["eth1"].paused = (0, 3, 7)
     assert paused_priorities("eth1") == [0, 3, 7]
 
 
 def test_priorities_that_share_a_class_are_an_error(
-    limiter_of: LimiterOf, cards: dict[str, FakeCard], tmp_path: Path
+    limiter_of: LimiterOf, cards: Cards, tmp_path: Path
 ) -> None:
     cards["eth1"].prio_tc = (0,) * 8
     with pytest.raises(
@@ -184,7 +183,7 @@ def test_fast_cards_have_coarse_steps(driver: str, line_rate_bps: int, step: int
 
 
 def test_a_rate_in_the_background_is_reported_when_effective(
-    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, cards: dict[str, FakeCard]
+    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, cards: Cards
 ) -> None:
     """The flow waits for its first rate, and for the first one of a turn, before it posts."""
     acting: list[int] = []
@@ -206,7 +205,7 @@ def test_a_rate_in_the_background_is_reported_when_effective(
 
 
 def test_a_refused_background_rate_is_an_error(
-    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, cards: dict[str, FakeCard]
+    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, cards: Cards
 ) -> None:
     limiter = limiter_of("dcb")
     limiter.on_acting = lambda _now, _rate_bps: None
@@ -241,11 +240,11 @@ class Card:
 
 class Flow:
     def __init__(self, poller: Poller) -> None:
-        self.card, self.poller, self.told = Card(), poller, list[int]()
+        self.card, self.poller, self.rate_calls = Card(), poller, list[int]()
         self.writer = RateWriter(self.card.write, poller, self.on_written)
 
     def on_written(self, _now: HostNs, order: Order) -> None:
-        self.told.append(order.effective_bps)
+        self.rate_calls.append(order.effective_bps)
 
     def tell(self, rate_bps: int) -> int | None:
         overtaken = self.writer.queue(Order(HostNs(5), rate_bps, rate_bps))
@@ -273,9 +272,9 @@ def test_the_writer_reports_a_written_rate(poller: Poller) -> None:
         assert flow.writer.is_settled
         assert flow.tell(7) is None
         flow.until_begun()
-        assert (flow.told, flow.writer.is_settled) == ([], False)
+        assert (flow.rate_calls, flow.writer.is_settled) == ([], False)
         flow.until_written()
-        assert (flow.told, flow.card.rates_bps, flow.writer.is_settled) == ([7], [7], True)
+        assert (flow.rate_calls, flow.card.rates_bps, flow.writer.is_settled) == ([7], [7], True)
 
 
 def test_only_the_newest_waiting_rate_is_written(poller: Poller) -> None:
@@ -284,10 +283,10 @@ def test_only_the_newest_waiting_rate_is_written(poller: Poller) -> None:
         flow.until_begun()
         assert [flow.tell(rate) for rate in (2, 3)] == [None, 2]
         flow.until_written()
-        assert (flow.told, flow.writer.is_settled) == ([1], False)
+        assert (flow.rate_calls, flow.writer.is_settled) == ([1], False)
         flow.until_begun()
         flow.until_written()
-        assert (flow.told, flow.card.rates_bps, flow.writer.is_settled) == ([1, 3], [1, 3], True)
+        assert (flow.rate_calls, flow.card.rates_bps, flow.writer.is_settled) == ([1, 3], [1, 3], True)
 
 
 def test_an_error_of_the_writer_is_raised_by_the_poller(poller: Poller) -> None:
@@ -307,4 +306,4 @@ def test_close_finishes_the_current_rate_only(poller: Poller) -> None:
     flow.tell(2)
     flow.card.let.release()
     assert [order.effective_bps for order in flow.writer.close()] == [1, 2]
-    assert (flow.card.rates_bps, flow.told) == ([1], [])
+    assert (flow.card.rates_bps, flow.rate_calls) == ([1], [])

@@ -18,10 +18,11 @@ from rogue.agent.drivers.limiters.base import BatchProgram, PacedInterface
 from rogue.agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, HtbSlots, change_command
 from rogue.agent.drivers.poller import Poller
 
+LimiterOf = Callable[..., HtbLimiter]
+Commands = Callable[[], list[str]]
 
-def test_commands_are_carried_out_in_order_by_one_process(
-    poller: Poller, told: Callable[[], list[str]]
-) -> None:
+
+def test_commands_are_carried_out_in_order_by_one_process(poller: Poller, commands: Commands) -> None:
     lines: list[str] = []
     program = BatchProgram(["tc"], poller, lambda _now, line: lines.append(line))
     program.send("one", "show two")
@@ -29,18 +30,18 @@ def test_commands_are_carried_out_in_order_by_one_process(
     while not lines:
         poller.turn(None)
     program.close()
-    assert told() == ["one", "show two", "three"]
+    assert commands() == ["one", "show two", "three"]
     assert lines == ["class htb 1:13 root prio 0 rate 1Mbit"]
 
 
-def test_a_failed_command_is_an_error_with_its_output(poller: Poller, told: Callable[[], list[str]]) -> None:
+def test_a_failed_command_is_an_error_with_its_output(poller: Poller, commands: Commands) -> None:
     program = BatchProgram(["tc"], poller, lambda _now, _line: None)
     program.send("bad")
     with pytest.raises(LimiterError, match="tc: Error: invalid"):
         while True:
             poller.turn(None)
     program.close()
-    assert told() == ["bad"]
+    assert commands() == ["bad"]
 
 
 def test_a_missing_program_is_an_error(poller: Poller) -> None:
@@ -59,9 +60,7 @@ def test_an_ended_program_is_an_error(poller: Poller) -> None:
     program.close()
 
 
-def test_a_program_keeps_descriptors_open_until_its_last_command(
-    poller: Poller, told: Callable[[], list[str]]
-) -> None:
+def test_a_program_keeps_descriptors_open_until_its_last_command(poller: Poller, commands: Commands) -> None:
     """The other end sees that we have ended only after our last command was carried out."""
     there, here = os.pipe()
     program = BatchProgram(["tc"], poller, lambda _now, _line: None, [here])
@@ -71,11 +70,10 @@ def test_a_program_keeps_descriptors_open_until_its_last_command(
     program.close("two")
     assert os.read(there, 1) == b"", "it is closed"
     os.close(there)
-    assert told() == ["one", "two"]
+    assert commands() == ["one", "two"]
 
 
 LINE_RATE_BPS = 100_000_000
-LimiterOf = Callable[..., HtbLimiter]
 
 
 def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
@@ -94,14 +92,14 @@ def test_a_class_counts_the_same_bytes_as_the_core() -> None:
 
 
 def test_a_rate_is_effective_when_the_class_is_listed(
-    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, told: Callable[[], list[str]]
+    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, commands: Commands
 ) -> None:
     limiter = limiter_of("htb", 3, LINE_RATE_BPS)
     assert limiter.set_rate(20_000_001, HostNs(0)) == 20_000_008
     while not limiter.writes:
         poller.turn(None)
     limiter.close()
-    begin, change, show, back = told()
+    begin, change, show, back = commands()
     assert f"rate {LINE_RATE_BPS}bit" in begin, "a rate that others left is lifted"
     assert "classid 1:13 htb rate 20000008bit" in change
     assert show == "class show dev eth1 classid 1:13"
@@ -111,25 +109,25 @@ def test_a_rate_is_effective_when_the_class_is_listed(
     assert limiter.actuations_ns[0] > 0
 
 
-def test_the_burst_of_a_host_is_used(limiter_of: LimiterOf, told: Callable[[], list[str]]) -> None:
+def test_the_burst_of_a_host_is_used(limiter_of: LimiterOf, commands: Commands) -> None:
     limiter = limiter_of("htb", 3, LINE_RATE_BPS, burst_bytes=5_000)
     limiter.set_rate(10_000_000, HostNs(0))
     limiter.close()
-    assert [line.count(" burst 5000b cburst 5000b ") for line in told() if "change" in line] == [1, 1, 1]
+    assert [line.count(" burst 5000b cburst 5000b ") for line in commands() if "change" in line] == [1, 1, 1]
 
 
 def test_an_unconfirmed_rate_is_a_row_without_a_time(
-    limiter_of: LimiterOf, rows: io.StringIO, told: Callable[[], list[str]]
+    limiter_of: LimiterOf, rows: io.StringIO, commands: Commands
 ) -> None:
     limiter = limiter_of("htb", 3, LINE_RATE_BPS)
     limiter.set_rate(8, HostNs(7))
     limiter.close()
     assert rows.getvalue().splitlines()[1:] == ["7,8,8,"]
-    assert len(told()) == 4
+    assert len(commands()) == 4
 
 
 def test_a_lent_limiter_moves_after_its_rate_is_effective(
-    limiter_of: LimiterOf, poller: Poller, told: Callable[[], list[str]]
+    limiter_of: LimiterOf, poller: Poller, commands: Commands
 ) -> None:
     """The program that stands for tc knows class 1:13 alone."""
     limiter = limiter_of("htb", 3, LINE_RATE_BPS, is_lent=True)
@@ -141,21 +139,19 @@ def test_a_lent_limiter_moves_after_its_rate_is_effective(
     limiter.use(5)
     limiter.set_rate(9_000_000, HostNs(0))
     limiter.close()
-    assert [line.split()[7] for line in told() if "change" in line] == ["1:13", "1:15"]
+    assert [line.split()[7] for line in commands() if "change" in line] == ["1:13", "1:15"]
 
 
-def test_an_error_of_tc_is_raised(told: Callable[[], list[str]], tmp_path: Path) -> None:
+def test_an_error_of_tc_is_raised(commands: Commands, tmp_path: Path) -> None:
     slots = HtbSlots(PacedInterface("eth1", "software", 1, LINE_RATE_BPS), [1, 2])
-    assert len(told()) == 2
+    assert len(commands()) == 2
     (tmp_path / "tc").write_text("#!/bin/sh\ncat >/dev/null\necho Error: no such class >&2\n")
     with pytest.raises(LimiterError, match="tc: Error: no such class"):
         slots.lift(2)
     (tmp_path / "tc").unlink()
 
 
-def test_the_lender_sees_our_end_after_our_last_rate(
-    limiter_of: LimiterOf, told: Callable[[], list[str]]
-) -> None:
+def test_the_lender_sees_our_end_after_our_last_rate(limiter_of: LimiterOf, commands: Commands) -> None:
     """As if this process were killed: all that it has open closes, and `tc` still reads its commands."""
     lender, here = socket.socketpair()
     limiter = limiter_of("htb", 3, LINE_RATE_BPS, is_lent=True, lender=here.fileno())
@@ -167,7 +163,7 @@ def test_the_lender_sees_our_end_after_our_last_rate(
     program.stdin.close()
     with lender:
         assert lender.recv(1) == b"", "the connection has ended"
-    assert any("rate 8000000bit" in line for line in told())
+    assert any("rate 8000000bit" in line for line in commands())
     program.stdin = None
     limiter.close()
 

@@ -35,10 +35,10 @@ def sysfs_of_a_card(directory: Path) -> Path:
 
 
 def test_facts_of_a_card(tmp_path: Path) -> None:
-    asked: list[list[str]] = []
+    commands: list[list[str]] = []
 
     def ask(command: list[str]) -> str:
-        asked.append(command)
+        commands.append(command)
         return {"mlxreg": ACCELERATIONS, "mstconfig": SETTINGS}.get(command[0], "")
 
     assert card_facts("mlx5_0", "mlx5_core", ask, sysfs_of_a_card(tmp_path)) == {
@@ -48,7 +48,7 @@ def test_facts_of_a_card(tmp_path: Path) -> None:
         "dcqcn_mask": "ROCE_CC_PRIO_MASK_P1 0, ROCE_CC_PRIO_MASK_P2 255",
     }
     register = ["-d", "0000:03:00.0", "--yes", "--reg_name", "ROCE_ACCL", "--get"]
-    assert asked == [
+    assert commands == [
         ["mstreg", *register],
         ["mlxreg", *register],
         ["mstconfig", "-d", "0000:03:00.0", "-e", "query"],

@@ -66,9 +66,7 @@ def test_numbers_of_datagrams_are_distinct(ends: Ends) -> None:
     assert all(DATAGRAM <= number < DATAGRAM << 1 for number in numbers)
 
 
-def test_a_datagram_of_another_queue_pair_is_dropped(
-    ends: Ends,
-) -> None:
+def test_a_datagram_of_another_queue_pair_is_dropped(ends: Ends) -> None:
     here, there, (stranger, _) = ends
     assert stranger.send(b"forged")
     assert received(there) == [None]
