@@ -56,16 +56,9 @@ class Spraying:
         return {"spray_paths": self.paths}
 
 
-def path_arguments(
-    where: str, spraying: Spraying | None, path_seed: int, service: str, control: NicControl | None
-) -> dict[str, object]:
-    """Return the engine's arguments for the paths of a connection, sprayed or not."""
-    return {"path_seed": path_seed, **(spraying.arguments(where, service, control) if spraying else {})}
-
-
 def with_choosers(
-    where: str, spraying: "Spraying | None", service: str, control: NicControl | None
-) -> "Spraying":
+    where: str, spraying: Spraying | None, service: str, control: NicControl | None
+) -> Spraying:
     """Return the spraying of a connection where switch controls choose: one entropy by default."""
     reason = None if control is None else unsprayable(control.name)
     if service != "rc" or reason is not None:

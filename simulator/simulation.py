@@ -13,7 +13,7 @@ from rogue.simulator.datagram import DatagramQueuePair, Memory
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.faults import Faults, IndependentLoss, Loss
 from rogue.simulator.flow_control import PRIORITIES, FlowControls, Wait, find_deadlock
-from rogue.simulator.forwarding import Forwarding, Rerouting, Spraying, path_arguments, with_choosers
+from rogue.simulator.forwarding import Forwarding, Rerouting, Spraying, with_choosers
 from rogue.simulator.framing import ROCEV2, Framing
 from rogue.simulator.packets import Packets
 from rogue.simulator.parameters import (
@@ -167,7 +167,8 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
             **(control.arguments(where, service, self._base_rtts_ps(*routes, mtu_bytes)) if control else {}),
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
-            **path_arguments(where, spraying, path_seed, service, control),
+            path_seed=path_seed,
+            **(spraying.arguments(where, service, control) if spraying else {}),
         )
         self._connected[ends[0].qp_num] = (a, b, service_of(service, reliability))
         self._paths[ends[0].qp_num] = self._topology.path(*routes)

@@ -17,8 +17,8 @@ LOW_PS, HIGH_PS = 100 * US, 320 * US
 class Trace:
     """A sender whose packets and acknowledgements are written down by hand."""
 
-    def __init__(self, packets: int, **parameters: float) -> None:
-        self.requester = Requester("irn", mtu_bytes=1024, parameters=parameters)
+    def __init__(self, packets: int, name: str = "irn", **parameters: float) -> None:
+        self.requester = Requester(name, mtu_bytes=1024, parameters=parameters)
         self.requester.post(packets * 1024)
 
     def sends(self, *numbers: int | None, at_ps: int = 0) -> "Trace":
@@ -290,12 +290,6 @@ def test_a_mark_and_the_time_of_sending_come_back() -> None:
     assert (ack["echoes_mark"], ack["echoed_ps"]) == (True, 77)
 
 
-def sender(packets: int, **parameters: float) -> Requester:
-    requester = Requester("irn-gbn", mtu_bytes=1024, parameters=parameters)
-    requester.post(packets * 1024)
-    return requester
-
-
 def test_what_comes_early_is_refused_once_per_gap() -> None:
     responder = Responder("irn-gbn", mtu_bytes=1024)
     kinds = []
@@ -316,20 +310,16 @@ def test_what_comes_early_is_refused_once_per_gap() -> None:
 
 
 def test_everything_from_the_gap_on_is_sent_again() -> None:
-    requester = sender(6, cap_packets=5)
-    assert [requester.send(0) for _ in range(6)] == [0, 1, 2, 3, 4, None]
-    requester.on_acknowledgement(now_ps=0, expected=2)
-    requester.on_acknowledgement(now_ps=0, expected=2, selective=[(3, 4)], is_negative=True)
-    assert [requester.send(0) for _ in range(5)] == [2, 3, 4, 5, None]
-    assert (requester.retransmitted_packets, requester.recoveries) == (3, 1)
+    trace = Trace(6, "irn-gbn", cap_packets=5).sends(0, 1, 2, 3, 4, None).ack(2)
+    trace.nack(2, 3).sends(2, 3, 4, 5, None)
+    assert (trace.requester.retransmitted_packets, trace.requester.recoveries) == (3, 1)
 
 
 def test_the_timeout_goes_back_too() -> None:
-    requester = sender(3)
-    assert [requester.send(0) for _ in range(3)] == [0, 1, 2]
-    assert requester.deadline_ps == 100 * US
-    requester.on_deadline(100 * US)
-    assert [requester.send(0) for _ in range(4)] == [0, 1, 2, None]
+    trace = Trace(3, "irn-gbn").sends(0, 1, 2)
+    assert trace.requester.deadline_ps == LOW_PS
+    trace.requester.on_deadline(LOW_PS)
+    trace.sends(0, 1, 2, None)
 
 
 NAK, ACK = True, False
@@ -381,10 +371,6 @@ def test_go_back_0_forgets_the_message_at_a_gap() -> None:
 
 
 def test_go_back_0_sends_the_whole_message_again() -> None:
-    requester = Requester("go-back-0", mtu_bytes=1024)
-    requester.post(2 * 1024)
-    requester.post(4 * 1024)
-    assert [requester.send(0) for _ in range(6)] == [0, 1, 2, 3, 4, 5]
-    requester.on_acknowledgement(now_ps=0, expected=2)
-    requester.on_acknowledgement(now_ps=0, expected=2, selective=[(5, 6)], is_negative=True)
-    assert [requester.send(0) for _ in range(5)] == [2, 3, 4, 5, None]
+    trace = Trace(2, "go-back-0")
+    trace.requester.post(4 * 1024)
+    trace.sends(0, 1, 2, 3, 4, 5).ack(2).nack(2, 5).sends(2, 3, 4, 5, None)

@@ -157,9 +157,6 @@ def test_a_path_that_turns_out_to_be_short_leaves_room_for_a_packet() -> None:
     assert window.acknowledged(21, -11.99) == uet_window.FRAME
 
 
-PAYLOAD, FRAME = 1000, 1064
-
-
 def responder(**parameters: float) -> Responder:
     return Responder("uet", mtu_bytes=PAYLOAD, parameters={"sack_every_bytes": 4 * FRAME, **parameters})
 
