@@ -60,7 +60,7 @@ def _unsupported_transports(cell: Cell) -> str | None:
         if name.features or name.base not in OFFERED:
             return f"the kernel testbed has no {name}; it has {', '.join(OFFERED)}"
         if group.parameters.get("completions") == "polling":
-            return "what polls never ends where no time passes while it does: set completions to event"
+            return "polling never ends in a kernel where it takes no time: set completions to event"
         if key := ends.kernels_own(group):
             return f"{name} is Linux's own, which takes no {key}: leave it out"
     return None
@@ -72,7 +72,7 @@ def _unsupported_network(cell: Cell) -> str | None:
         return f"the kernel's card is {NIC}, no {topology.nic}: leave topology.nic out"
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
-        return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
+        return f"Linux's bridges carry no topology with several paths, such as {topology.kind}"
     return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)
 
 

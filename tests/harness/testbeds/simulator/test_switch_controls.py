@@ -174,7 +174,7 @@ def test_host_has_one_receiver_control(one: str, other: str, is_refused: bool, t
     reason = unsupported_receiver_control(cell_of(tmp_path, text=text))
     assert (reason is not None) == is_refused
     if reason is not None:
-        assert " of b grants in another way than uet+ndp of a, and a host grants in one way" in reason
+        assert " of b grants by another rule than uet+ndp of a, and a host has one rule" in reason
         assert SimulatorTestbed().unsupported(cell_of(tmp_path, text=text)) == reason
 
 
