@@ -171,7 +171,7 @@ def test_both_ends_report_moments_and_waits_follow_arrivals(tmp_path: Path) -> N
 
 def test_ends_are_reported_by_requesters(tmp_path: Path) -> None:
     loop = "workload={kind: many_pairs, hosts: 2, load: 0.5, arrive_for: 10ms, loop: closed}"
-    (flow, *_) = planned(tmp_path, loop)
+    (flow, *_) = planned(tmp_path, loop, FAST)
     assert flow.tells == ("arrival", "end")
     assert {after.known_by for after in after_requests(Role(flow, "requester"), 5_000)} <= {
         "flow0-requester",
