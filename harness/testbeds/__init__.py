@@ -67,7 +67,7 @@ def ready_testbed(name: str, dask: str | None, *, is_trusted: bool, command: str
     """Return a testbed that can measure; NodeError says what prevents that.
 
     dask: address of a scheduler, for which the testbed must need processors alone.
-    is_trusted: a person has said that the inventory may be a program.
+    is_trusted: the user allows an inventory that is a program.
     """
     testbed = find_testbed(name, is_trusted=is_trusted)
     if dask is not None and testbed.jobs_max is not None:

@@ -122,6 +122,12 @@ def rack_of(platform: str, login: Login | None = None, **variables: Any) -> Inve
     return replace(plain, kind="nodes", hosts=hosts, switch=None, hardware_switches=(tor,))
 
 
+def declared_rack(*priorities: Mapping[str, Any], platform: str = "declared", **variables: Any) -> Inventory:
+    """Four hosts beside switches `tor` with these priorities, without logins."""
+    tors = [hardware(wanted(platform, switch_priorities=each, **variables), None) for each in priorities]
+    return replace(fake_inventory(), switch=None, hardware_switches=tuple(tors))
+
+
 DATA = Path(__file__).parents[1] / "harness" / "data" / "manifests"
 M510, XL170, C6525 = (DATA / f"{name}.xml" for name in ("m510", "xl170", "c6525"))
 

@@ -167,7 +167,7 @@ class Role(NamedTuple):
 def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[NodeFlow]:
     """Return every flow of a cell, the probe's last."""
     planned: list[NodeFlow] = []
-    tells = {group.name: told_moments(group) for group in cell.groups}
+    tells = {group.name: reported_moments(group) for group in cell.groups}
     names = _names(cell)
     limiters = {
         host: iter(limiter_classes(flows, limiters_of(cell.topology)))
@@ -200,7 +200,7 @@ def _names(cell: Cell) -> dict[str, dict[str, str]]:
     return {group.name: {flow.ends: f"flow{next(number)}" for flow in group.flows} for group in cell.groups}
 
 
-def told_moments(group: Group) -> tuple[Moment, ...]:
+def reported_moments(group: Group) -> tuple[Moment, ...]:
     """Return the events that a group's ends report: for waiting transfers, and arrivals for measures."""
     after = {each.moment for flow in group.flows for arrival in flow.arrivals for each in arrival.after}
     if after or group.tells_arrivals:
@@ -279,7 +279,7 @@ def _crowded(flows: Sequence[Flow]) -> str | None:
     crowded = next((host for host, count in ends.items() if count > ROLES_MAX), None)
     if crowded is None:
         return None
-    words = f"{ends[crowded]} ends of flows at {crowded} tell each other when transfers have arrived"
+    words = f"{ends[crowded]} ends of flows at {crowded} report arrivals to each other"
     return f"{words}, and an agent has at most {ROLES_MAX}: let fewer hosts take part"
 
 

@@ -86,7 +86,7 @@ def _check_parameters(group: Group) -> None:
     if group.transport.base in TRANSPORTS:
         if group.parameters.get("estimator") in ORACLES:
             honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
-            advice = "no NIC tells what this one asks for"
+            advice = "no NIC reports what this one needs"
             raise ParameterError(ParameterMistake("estimator", f"one of {honest}", advice))
         for key in group.settings.outside_agent:
             raise unknown_parameter(key, parameter_names(next(iter(group.settings.agents.values()))))

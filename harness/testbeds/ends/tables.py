@@ -136,7 +136,7 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
             beliefs = _records(ControlRow, "control", readings, _carriers(readings), ("requester",))
             tables["control"] = columns_of(ControlRow, beliefs)
     except (ValueError, KeyError, TypeError) as error:
-        text = f"a file of the agent's makes no sense ({type(error).__name__}: {error})"
+        text = f"a file of the agent is damaged ({type(error).__name__}: {error})"
         raise TestbedError(FailureKind.INVALID_RESULT, text) from error
     return {
         name: columns for name, columns in tables.items() if name in ("flows", "events") or _has_rows(columns)

@@ -32,7 +32,7 @@ LIMITER_CLASSES: Final = 7
 """Priorities from 1 have a rate limiter each, as on nodes."""
 _BURST_NS: Final = 1_100
 """For how long a port may send at once: `tc` takes whole microseconds, and with none a port loses a fifth of
-its rate. With 4 us packets run so early through idle ports that long ways get more than behind real ones.
+its rate. With 4 us packets leave idle ports so early that long paths carry more than on real switches.
 Source: iproute2, tc/tc_core.c (tc_calc_xmittime)."""
 _DELAY_NS_MIN: Final = 1
 """A packet that is delayed is no longer its card's."""
@@ -64,7 +64,7 @@ LIMITER: Final = "htb"
 """Also over UC: the agent dates what `rdma_rxe` calls sent while it waits there (verbs/departures.py)."""
 DISCIPLINES: Final = "disciplines"
 """Name of their counters; those of filters are named by interface and direction."""
-FILTERED_WAYS: Final = ("egress", "ingress")
+FILTERED_DIRECTIONS: Final = ("egress", "ingress")
 
 
 def addresses(topology: Topology) -> dict[str, str]:
@@ -257,9 +257,9 @@ def _counts(cell: Cell) -> dict[str, Command]:
     interfaces = port_interfaces(cell.topology)
     filtering = (interfaces[name] for name, port in cell_ports(cell).items() if port.lost_ip_id_mask)
     filters = {
-        f"{each} {way}": Command(["tc", "-s", "-j", "filter", "show", "dev", each, way])
+        f"{each} {direction}": Command(["tc", "-s", "-j", "filter", "show", "dev", each, direction])
         for each in filtering
-        for way in FILTERED_WAYS
+        for direction in FILTERED_DIRECTIONS
     }
     return {DISCIPLINES: Command(["tc", "-s", "-j", "qdisc", "show"]), **filters}
 

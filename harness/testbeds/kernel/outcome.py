@@ -31,7 +31,12 @@ from rogue.harness.testbeds.ends.tables import (
     node_counters,
     port_counter_rows,
 )
-from rogue.harness.testbeds.kernel.network import DISCIPLINES, FILTERED_WAYS, HUNG_AFTER_NS, port_interfaces
+from rogue.harness.testbeds.kernel.network import (
+    DISCIPLINES,
+    FILTERED_DIRECTIONS,
+    HUNG_AFTER_NS,
+    port_interfaces,
+)
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.workloads.records import CounterRow, FailureKind, QueueRow
 
@@ -52,7 +57,7 @@ _SENSELESS: Final = (
     TypeError,
     ValueError,
 )
-"""What reading a file may raise that holds something else than it should."""
+"""What reading a damaged file may raise."""
 EMPTY: Final[dict[MeasureKind, str]] = {
     "throughput": "there is no traffic but what measures latency",
     "latency": "no probe was sent",
@@ -63,13 +68,13 @@ EMPTY: Final[dict[MeasureKind, str]] = {
 
 
 def result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
-    """Read the folder of a kernel that has ended; what makes no sense there is a failure with words."""
+    """Read the folder of a kernel that has ended; a damaged file is a failure of the cell."""
     try:
         return _result_of(cell, flows, folder)
     except TestbedError as error:
         failure = Failure(error.kind, str(error))
     except _SENSELESS as error:
-        text = f"what the kernel left behind makes no sense ({type(error).__name__}: {error})"
+        text = f"a file of the kernel is damaged ({type(error).__name__}: {error})"
         failure = Failure(FailureKind.INVALID_RESULT, text)
     return CellResult(raw=_raw(folder), failure=failure)
 
@@ -168,7 +173,7 @@ def _port_counters(cell: Cell, printed: Mapping[str, str]) -> dict[str, PortCoun
 
 def _filtered_packets(printed: Mapping[str, str], interface: str) -> int:
     """Return the packets that the filters of a port dropped, in both directions."""
-    shown = (printed.get(f"{interface} {way}") or "[]" for way in FILTERED_WAYS)
+    shown = (printed.get(f"{interface} {direction}") or "[]" for direction in FILTERED_DIRECTIONS)
     return sum(filter_drops(json.loads(each)) for each in shown)
 
 

@@ -89,21 +89,25 @@ class Compiled:
 
     library: Path | None
     """None if the text is no C++ or does not fit the interface."""
-    said: str
+    output: str
     """Output of the compiler, or a sentence about it."""
     interface: str = "rogue/nic_control.h"
     """Header of ours that the text includes."""
 
     def problem(self, file: str, log: Path) -> Problem:
         """Return the first error with its line in the author's text, and the place of all errors."""
-        error = _ERROR.search(self.said) or _UNDEFINED.search(self.said)
+        error = _ERROR.search(self.output) or _UNDEFINED.search(self.output)
         found = error
         if error and error.re is _ERROR and Path(error["file"]).name != _TEXT:
-            found = _PLACE.search(self.said)
+            found = _PLACE.search(self.output)
         place = f"{file}:{found['line']}" if found and found["line"] else file
-        got = error["text"] if error else (self.said.strip().splitlines() or ["no words of the compiler"])[-1]
+        got = (
+            error["text"]
+            if error
+            else (self.output.strip().splitlines() or ["no output of the compiler"])[-1]
+        )
         expected = f"C++20 that compiles with {self.interface} alone"
-        return Problem(place, "", got, expected, f"correct the line; {log} has all that the compiler said")
+        return Problem(place, "", got, expected, f"correct the line; {log} has the compiler's whole output")
 
 
 def find_compiler(file: str) -> Compiler:
@@ -143,14 +147,14 @@ def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess[str
         errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         try:
-            said, complaints = process.communicate(timeout=SECONDS_MAX)
+            stdout, stderr = process.communicate(timeout=SECONDS_MAX)
         except BaseException as error:
             os.killpg(process.pid, signal.SIGKILL)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
-            said, complaints = "", f"{command[0]}, which took more than {SECONDS_MAX} s"
+            stdout, stderr = "", f"{command[0]}, which took more than {SECONDS_MAX} s"
         process.wait()
-    return subprocess.CompletedProcess(command, process.returncode, said, complaints)
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
 INTERFACES: Final[Mapping[str, Callable[[int, str], None]]] = {
@@ -188,7 +192,7 @@ def _compile(compiler: Compiler, text: str, file: str, library: Path) -> None:
         compiled = compiler.compile(text, Path(fresh))
         if compiled.library is None:
             log = Path(fresh) / "log"
-            log.write_text(compiled.said, encoding="utf-8")
+            log.write_text(compiled.output, encoding="utf-8")
             raise ConfigError([compiled.problem(file, log.replace(library.with_suffix(".log")))])
         compiled.library.replace(library)
 

@@ -231,7 +231,7 @@ def unsupported_receiver_control(cell: Cell) -> str | None:
         if receiver_control(group) != receiver_control(granting[0]):
             first = f"{granting[0].transport} of {granting[0].name}"
             return (
-                f"{group.transport} of {group.name} grants in another way than {first}, "
-                "and a host grants in one way: give both the same, with the same parameters"
+                f"{group.transport} of {group.name} grants by another rule than {first}, "
+                "and a host has one rule: give both the same, with the same parameters"
             )
     return None

@@ -30,7 +30,7 @@ from rogue.workloads.records import ControlRow
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies import Topology
 
-NO_CONTROL: Final = "{transport} has no control that tells, or no flow lasted for a sample"
+NO_CONTROL: Final = "{transport} has no control with metrics, or no flow lasted for a sample"
 """Why there is no row."""
 
 
@@ -200,7 +200,7 @@ def unsupported_fault(cell: Cell) -> str | None:
     if pausing and not cell.network.pausing:
         return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     if any(len(_losing(losses)) > 1 for losses in cell.network.losses.values()):
-        return "the simulator's links lose packets in one way each; take a loss away"
+        return "each of the simulator's links has one loss model: take a loss away"
     return _unsupported_rerouting(cell)
 
 
@@ -214,7 +214,7 @@ def _unsupported_rerouting(cell: Cell) -> str | None:
         )
     for control in (feature for name in cell_transports(cell) for feature in name.features):
         if reason := unsprayable(control):
-            return f"reroute_after changes the ways of {control}, {reason}: leave one of them out"
+            return f"reroute_after changes the paths of {control}, {reason}: leave one of them out"
     return None
 
 

@@ -18,7 +18,7 @@ END: Final = MOMENTS.index("end")
 
 
 OnTransfer = Callable[[int, HostNs], None]
-"""Gets the number (from 1) of a flow's transfer of which something has become."""
+"""Called with the number (from 1) of a flow's transfer that ended or arrived."""
 
 
 class Agent(Protocol):
@@ -28,7 +28,7 @@ class Agent(Protocol):
         """Let a transfer start that was held; say whether it ever can."""
 
 
-def _nobody_waits(_transfer_id: int, _now: HostNs) -> None:
+def _ignore_arrival(_transfer_id: int, _now: HostNs) -> None:
     """Record an arrival that starts no transfer."""
 
 
@@ -92,8 +92,8 @@ class Joins:
 class Order:
     """The order of transfers in one group of traffic.
 
-    A transfer that failed has ended, and stands for one that arrived. What was to go over a connection that
-    is lost has ended as soon as nothing keeps it back, so that later ones continue.
+    A failed transfer has ended and counts as arrived. A transfer over a lost connection ends as soon as it
+    waits for nothing, so that its followers start.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Order:
     def listeners(self, flow: Flow) -> tuple[OnTransfer | None, OnTransfer | None]:
         """Return the functions to call when a transfer ends and arrives; None if none is needed."""
         if not self._waits:
-            return None, _nobody_waits if self.wants_arrivals else None
+            return None, _ignore_arrival if self.wants_arrivals else None
         before = self._firsts[self._number_of[flow.ends]] - 1
         on_arrival = partial(self._on_arrival, before) if self.wants_arrivals else None
         return partial(self._on_end, before), on_arrival
@@ -148,15 +148,15 @@ class Order:
         return self._program.ends[theirs], cause - self._firsts[theirs] + 1
 
     def _on_start(self, transfer: int, host_ns: int) -> None:
-        self._go_on(transfer, (START,), HostNs(host_ns))
+        self._advance(transfer, (START,), HostNs(host_ns))
 
     def _on_arrival(self, before: int, transfer_id: int, now: HostNs) -> None:
-        self._go_on(before + transfer_id, (ARRIVAL,), now)
+        self._advance(before + transfer_id, (ARRIVAL,), now)
 
     def _on_end(self, before: int, transfer_id: int, now: HostNs) -> None:
-        self._go_on(before + transfer_id, ALL_MOMENTS, now)
+        self._advance(before + transfer_id, ALL_MOMENTS, now)
 
-    def _go_on(self, transfer: int, moments: Iterable[int], now: HostNs) -> None:
+    def _advance(self, transfer: int, moments: Iterable[int], now: HostNs) -> None:
         for moment in moments:
             for follower in self._joins.on_cause(transfer, moment, now):
                 self._simulation.schedule(now, partial(self._release, follower))
@@ -165,6 +165,6 @@ class Order:
         now, flow = HostNs(host_ns), self._flow_of[transfer]
         not_before_ns = HostNs(max(now, self._joins.not_before_ns(self._join_of[transfer])))
         if not self._agents[flow].release(transfer - self._firsts[flow], now, not_before_ns):
-            self._go_on(transfer, ALL_MOMENTS, now)
+            self._advance(transfer, ALL_MOMENTS, now)
         elif self._joins.is_awaited(transfer, START):
             self._simulation.schedule(not_before_ns, partial(self._on_start, transfer))

@@ -68,7 +68,7 @@ def _rules(cell: Cell, running: RunningFlow) -> PacketRules:
 def _segment_rules(cell: Cell, settings: TcpSettings) -> PacketRules:
     """Return rules of TCP: own headers, the preamble and gap of the network, options in place of payload."""
     tcp, usual = Reliability(settings.transport, settings.parameters), BASES[settings.transport].packets
-    assert usual is not None, "a TCP has packets of its own"
+    assert usual is not None, "a TCP has its own packets"
     acknowledgement_bytes = TCP.header_bytes + usual.payload_bytes - settings.segment_bytes
     framing = replace(
         TCP,

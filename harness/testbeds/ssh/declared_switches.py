@@ -113,7 +113,7 @@ def _other_pause_point(cell: Cell, inventory: Inventory) -> str | None:
         return f"topology.{unsaid}: no inventory says when a switch pauses: leave it out"
     for switch, each in _pausing(cell, inventory):
         if stated and each.pause_alpha != pauses.alpha:
-            point = "when it thinks" if each.pause_alpha is None else f"at {each.pause_alpha:g}"
+            point = "where it chooses" if each.pause_alpha is None else f"at {each.pause_alpha:g}"
             got = (
                 f"topology.pause_alpha is {pauses.alpha:g}, and by the inventory {switch.name} pauses {point}"
             )
@@ -136,7 +136,7 @@ def _other_headroom(cell: Cell, inventory: Inventory) -> str | None:
         return None
     for switch, each in _pausing(cell, inventory):
         if each.headroom_bytes != pauses.headroom_bytes:
-            kept = "what it thinks" if each.headroom_bytes is None else f"{each.headroom_bytes} bytes"
+            kept = "as much as it chooses" if each.headroom_bytes is None else f"{each.headroom_bytes} bytes"
             got = f"topology.pause_headroom is {pauses.headroom_bytes} bytes"
             says = f"by the inventory {switch.name} keeps {kept}"
             return f"{got}, and {says}: set headroom_bytes in switch_priorities, or leave pause_headroom out"

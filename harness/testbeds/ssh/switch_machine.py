@@ -24,7 +24,7 @@ MARK_MAX_S: Final = 0.0072
 30 KB and 90 KB at 100 Mb/s.  Source: DCTCP (SIGCOMM'10), section 3.4: K > C * RTT / 7; RTT here 17 ms."""
 
 
-def has_marks_of_its_own(cell: Cell, inventory: Inventory) -> bool:
+def has_own_marks(cell: Cell, inventory: Inventory) -> bool:
     """Return True for emulated machines if no group of the cell states its marking threshold K."""
     asking = [group for group in cell.groups if group.transport.wants_marks]
     is_stated = any(as_written(MARK_ABOVE) in group.parameters for group in asking)
@@ -38,7 +38,7 @@ def later_marks(ports: Mapping[str, PortSettings]) -> dict[str, PortSettings]:
 
 def marks_differ(cell: Cell, inventory: Inventory) -> str | None:
     """Return a sentence with both thresholds; None if ports mark as requested."""
-    if inventory.switch is None or not has_marks_of_its_own(cell, inventory):
+    if inventory.switch is None or not has_own_marks(cell, inventory):
         return None
     (asked,) = dict.fromkeys(cell.network.curves.values())
     return (
@@ -121,7 +121,7 @@ def _is_over_ipv6(inventory: Inventory) -> bool:
 def cell_ports(cell: Cell, inventory: Inventory) -> dict[str, PortSettings]:
     """Return the settings of each port for a cell."""
     ports = ports_of(cell.topology, inventory)
-    ports = later_marks(ports) if has_marks_of_its_own(cell, inventory) else marking_ports(cell, ports)
+    ports = later_marks(ports) if has_own_marks(cell, inventory) else marking_ports(cell, ports)
     return switch_ports.faulty_ports(cell, ports)
 
 

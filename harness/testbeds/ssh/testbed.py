@@ -151,12 +151,12 @@ class CollectedCell:
         raw |= self._done.logs
         raw |= {f"{name}.dool.csv": content for name, content in self._environment.dool.items()}
         raw |= {f"{name}.agent.log": words for name, node in self._nodes.items() if (words := node.log())}
-        said = {
+        replies = {
             "capabilities": {name: asdict(node.capabilities) for name, node in self._nodes.items()},
             "prepared": {role: asdict(prepared) for role, prepared in self._done.prepared.items()},
             "results": {role: asdict(result) for role, result in self._done.results.items()},
         }
-        for name, content in said.items():
+        for name, content in replies.items():
             raw[f"{name}.json"] = json.dumps(content, indent=1, sort_keys=True).encode()
         return raw
 

@@ -149,13 +149,9 @@ def test_flow_that_starts_after_the_end_runs_a_nanosecond(tmp_path: Path) -> Non
 RING = "workload={kind: collective, hosts: 3, size: 3KB, compute: 7us}"
 
 
-def planned_of_waiting(tmp_path: Path, *settings: str) -> list[NodeFlow]:
-    return plan_roles(cell_of(tmp_path, *settings))
-
-
 def test_ring_waits_for_arrivals_from_the_other_neighbour(tmp_path: Path) -> None:
     """h1 sends on to h2 what has come from h0; flow2 is h2->h0."""
-    flows = planned_of_waiting(tmp_path, RING, "probe=null")
+    flows = planned(tmp_path, RING, "probe=null")
     assert [flow.flow.ends for flow in flows] == ["h0->h1", "h1->h2", "h2->h0"]
     assert {flow.tells for flow in flows} == {("arrival",)}
     (after,) = after_requests(Role(flows[1], "requester"), 5_000)
@@ -175,7 +171,7 @@ def test_both_ends_report_moments_and_waits_follow_arrivals(tmp_path: Path) -> N
 
 def test_ends_are_reported_by_requesters(tmp_path: Path) -> None:
     loop = "workload={kind: many_pairs, hosts: 2, load: 0.5, arrive_for: 10ms, loop: closed}"
-    (flow, *_) = planned_of_waiting(tmp_path, loop)
+    (flow, *_) = planned(tmp_path, loop, FAST)
     assert flow.tells == ("arrival", "end")
     assert {after.known_by for after in after_requests(Role(flow, "requester"), 5_000)} <= {
         "flow0-requester",
@@ -184,7 +180,7 @@ def test_ends_are_reported_by_requesters(tmp_path: Path) -> None:
 
 
 def test_many_waits_are_split_into_several_requests(tmp_path: Path) -> None:
-    flow = planned_of_waiting(
+    flow = planned(
         tmp_path, "workload={kind: collective, hosts: 2, size: 4KB, iterations: 1000}", "probe=null"
     )[0]
     requests = [each for each in load_requests(Role(flow, "requester"), 5_000) if isinstance(each, After)]
@@ -214,7 +210,7 @@ def test_longest_request_fits_a_line() -> None:
                 "topology.hosts=35",
                 "workload={kind: collective, operation: all_to_all, hosts: 34, size: 1MB, iterations: 2}",
             ],
-            "66 ends of flows at h0 tell each other when transfers have arrived, and an agent has at most 64",
+            "66 ends of flows at h0 report arrivals to each other, and an agent has at most 64",
         ),
         (["workload={kind: incast, senders: 2, size: 1MB}", "transports=[rogue-uc]"], None),
     ],

@@ -176,7 +176,7 @@ def test_counters_of_connections_are_summed_by_host(tmp_path: Path) -> None:
 )
 def test_damaged_role_file_is_an_invalid_result(tmp_path: Path, file: bytes) -> None:
     cell, read = readings(tmp_path, {"flow0-requester": {"transfers": file}})
-    with pytest.raises(TestbedError, match="a file of the agent's makes no sense") as caught:
+    with pytest.raises(TestbedError, match="a file of the agent is damaged") as caught:
         collect_tables(cell, read)
     assert caught.value.kind is FailureKind.INVALID_RESULT
 

@@ -46,7 +46,7 @@ def test_unusable_compiler_is_an_error(named: str, words: str, monkeypatch: pyte
 def test_first_compiler_error_has_its_line(tmp_path: Path) -> None:
     said = problem("int one;\nint two = three;\nint four = five;\n", tmp_path)
     assert said.startswith("my.h:2: got 'three' was not declared in this scope, expected C++20")
-    assert said.endswith("correct the line; /cache/x.log has all that the compiler said.")
+    assert said.endswith("correct the line; /cache/x.log has the compiler's whole output.")
 
 
 def test_include_of_a_neighbouring_file_fails(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_method_that_overrides_nothing_is_an_error(tmp_path: Path) -> None:
 
 def test_compiler_output_without_an_error_is_shown() -> None:
     assert "got killed, expected" in str(Compiled(None, "what\nkilled\n").problem("my.h", LOG))
-    assert "got no words of the compiler" in str(Compiled(None, "").problem("my.h", LOG))
+    assert "got no output of the compiler" in str(Compiled(None, "").problem("my.h", LOG))
 
 
 TEXT = "int anything;\n"
@@ -164,7 +164,9 @@ def test_concurrent_compilations_give_one_library() -> None:
 
 @pytest.mark.usefixtures("compiler")
 def test_failure_keeps_only_the_compilers_log() -> None:
-    with pytest.raises(ConfigError, match=r"my.h:1: got .*; correct the line; (\S+\.log) has all") as caught:
+    with pytest.raises(
+        ConfigError, match=r"my.h:1: got .*; correct the line; (\S+\.log) has the compiler"
+    ) as caught:
         library_of("int anything = nothing;", "my.h")
     (log,) = cache_directory("controls").iterdir()
     assert str(log) in str(caught.value)

@@ -20,9 +20,9 @@ REROUTED = "{kind: link_cut, target: s0-s1, at: 1ms, duration: 2ms, reroute_afte
     ("transports", "faults", "reason"),
     [
         ("[roce+dcqcn, irn]", REROUTED, None),
-        ("[roce+rocc]", REROUTED, "reroute_after changes the ways of rocc, whose switches send"),
-        ("[irn, irn+hpcc]", REROUTED, "reroute_after changes the ways of hpcc, which compares"),
-        ("[irn+powertcp]", REROUTED, "reroute_after changes the ways of powertcp, which compares"),
+        ("[roce+rocc]", REROUTED, "reroute_after changes the paths of rocc, whose switches send"),
+        ("[irn, irn+hpcc]", REROUTED, "reroute_after changes the paths of hpcc, which compares"),
+        ("[irn+powertcp]", REROUTED, "reroute_after changes the paths of powertcp, which compares"),
         ("[roce+rocc]", REROUTED.replace(", reroute_after: 1us", ""), None),
         (
             "[roce]",
@@ -41,7 +41,7 @@ def test_rerouting_is_refused_for_controls_bound_to_a_path(
 
 def test_two_losses_of_one_link_are_refused(tmp_path: Path) -> None:
     reason = unsupported_fault(cell_of(tmp_path, LOSS % "one_in: 8}, {kind: loss, target: h1, one_in: 2"))
-    assert reason == "the simulator's links lose packets in one way each; take a loss away"
+    assert reason == "each of the simulator's links has one loss model: take a loss away"
 
 
 def test_lost_packets_are_sent_again(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of, group_in
+from helpers.experiments import SMALL, cell_of, group_in
 
-from rogue.harness.cell.transport import ParameterError
+from rogue.harness.cell.transport import ParameterError, ParameterMistake
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.nics import (
@@ -45,6 +45,12 @@ transports: [{name: roce+timely, segment: 64KB}]
 """
 
 
+def mistake_of(directory: Path, *settings: str, text: str = SMALL) -> ParameterMistake:
+    mistake = parameter_mistake(cell_of(directory, *settings, text=text))
+    assert mistake is not None
+    return mistake
+
+
 def test_fair_rates(tmp_path: Path) -> None:
     assert switch_fair_rates(cell_of(tmp_path, "transports=[roce+hpcc]")) is None
     assert switch_fair_rates(cell_of(tmp_path, "transports=[roce+rocc]")) == FairRates({})
@@ -78,8 +84,7 @@ def test_fair_rates(tmp_path: Path) -> None:
     ],
 )
 def test_impossible_parameters_are_named(tmp_path: Path, transport: str, key: str, expected: str) -> None:
-    mistake = parameter_mistake(cell_of(tmp_path, f"transports=[{transport}]"))
-    assert mistake is not None
+    mistake = mistake_of(tmp_path, f"transports=[{transport}]")
     assert mistake.key == key
     assert mistake.expected.startswith(expected)
 
@@ -96,9 +101,7 @@ def test_groups_have_their_own_parameters(tmp_path: Path) -> None:
     )
     assert (fast.settings.retry_count, slow.settings.retry_count) != (5, 5)
     assert slow.settings.retry_count == 5
-    cell = cell_of(tmp_path, text=GROUPS.replace("3Gbps", "fast"))
-    mistake = parameter_mistake(cell)
-    assert mistake is not None
+    mistake = mistake_of(tmp_path, text=GROUPS.replace("3Gbps", "fast"))
     assert (mistake.key, mistake.group) == ("initial_rate", "slow")
 
 
@@ -110,16 +113,14 @@ def test_parameters_of_a_groups_transport_are_checked(
     tmp_path: Path, transport: str, parameters: str, key: str
 ) -> None:
     text = GROUPS.replace("{initial_rate: 7Gbps}", f"{parameters}\n    transport: {transport}")
-    mistake = parameter_mistake(cell_of(tmp_path, text=text))
-    assert mistake is not None
+    mistake = mistake_of(tmp_path, text=text)
     assert (mistake.key, mistake.group) == (key, "fast")
 
 
 def test_mistake_in_fair_rates_names_the_group(tmp_path: Path) -> None:
     text = GROUPS.replace("{initial_rate: 7Gbps}", "{}\n    transport: dctcp")
     text = text.replace("{initial_rate: 3Gbps, retry_count: 5}", "{middle: 1MB}\n    transport: roce+rocc")
-    mistake = parameter_mistake(cell_of(tmp_path, text=text))
-    assert mistake is not None
+    mistake = mistake_of(tmp_path, text=text)
     assert (mistake.key, mistake.group) == ("middle", "slow")
 
 
@@ -140,9 +141,12 @@ LONG_NS = ROUND_TRIP_NS + 7_200_000  # 9 MB at 10 Gb/s
 PACKETS = 7
 
 
-def asked(directory: Path, transport: str, *settings: str, **parameters: Scalar) -> Reliability | None:
+def recovery(directory: Path, transport: str, *settings: str, **parameters: Scalar) -> Mapping[str, float]:
+    """Return the parameters of a transport's loss recovery."""
     cell = cell_of(directory, *settings)
-    return nic_settings(cell, group_in(cell, transport, parameters)).reliability
+    reliability = nic_settings(cell, group_in(cell, transport, parameters)).reliability
+    assert reliability is not None
+    return reliability.parameters
 
 
 @pytest.mark.parametrize(
@@ -162,7 +166,8 @@ def asked(directory: Path, transport: str, *settings: str, **parameters: Scalar)
 def test_recovery_parameters_follow_from_the_network(
     tmp_path: Path, transport: str, expected: tuple[str, dict[str, float]] | None
 ) -> None:
-    reliability = asked(tmp_path, transport)
+    cell = cell_of(tmp_path)
+    reliability = nic_settings(cell, group_in(cell, transport)).reliability
     assert reliability == (None if expected is None else Reliability(*expected))
 
 
@@ -183,9 +188,8 @@ def test_recovery_parameters_follow_from_the_network(
 def test_stated_timeouts_are_kept_and_the_others_derived(
     tmp_path: Path, transport: str, given: dict[str, str], low_ns: int, high_ns: int
 ) -> None:
-    reliability = asked(tmp_path, transport, **given)
-    assert reliability is not None
-    assert (reliability.parameters["rto_low_ns"], reliability.parameters["rto_high_ns"]) == (low_ns, high_ns)
+    parameters = recovery(tmp_path, transport, **given)
+    assert (parameters["rto_low_ns"], parameters["rto_high_ns"]) == (low_ns, high_ns)
 
 
 @pytest.mark.parametrize(
@@ -197,17 +201,14 @@ def test_stated_timeouts_are_kept_and_the_others_derived(
     ],
 )
 def test_pfc_has_timeouts_if_the_experiment_loses_packets(tmp_path: Path, setting: str) -> None:
-    reliability = asked(tmp_path, "irn+pfc", setting)
-    assert reliability is not None and reliability.parameters["rto_low_ns"] == 100_000
+    assert recovery(tmp_path, "irn+pfc", setting)["rto_low_ns"] == 100_000
 
 
 def test_timeouts_of_unbounded_buffers_and_long_networks(tmp_path: Path) -> None:
     """An unbounded buffer: the usual timeout. A round trip above 100 us: only the long one."""
-    unbounded = asked(tmp_path, "irn", "topology.buffer=unbounded")
-    assert unbounded is not None and unbounded.parameters["rto_high_ns"] == 67_108_864
-    far = asked(tmp_path, "irn", "topology.delay=30us", "topology.buffer=20KB")
-    assert far is not None
-    assert far.parameters["rto_low_ns"] == far.parameters["rto_high_ns"] == 4 * 30_005 + 1_908 + 16_000
+    assert recovery(tmp_path, "irn", "topology.buffer=unbounded")["rto_high_ns"] == 67_108_864
+    far = recovery(tmp_path, "irn", "topology.delay=30us", "topology.buffer=20KB")
+    assert far["rto_low_ns"] == far["rto_high_ns"] == 4 * 30_005 + 1_908 + 16_000
 
 
 @pytest.mark.parametrize(

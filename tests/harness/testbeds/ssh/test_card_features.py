@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
-from helpers.fake_switch import hardware, wanted
+from helpers.nodes import declared_rack as rack
 
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.provisioning.inventory import Inventory
@@ -23,11 +23,6 @@ MARKS = {"3": {"marks": {"from_bytes": 30_000, "to_bytes": 30_000}}}
 DCQCN_MARKS = {"3": {"marks": {"from_bytes": 5_000, "to_bytes": 200_000, "probability": 0.01}}}
 PAUSES = {"3": {"pauses": True}}
 INBOX = "not controllable: the inbox driver has no switch, and the firmware's default is on"
-
-
-def rack(*priorities: dict[str, object]) -> Inventory:
-    switches = [hardware(wanted("declared", switch_priorities=each), None) for each in priorities]
-    return replace(fake_inventory(), switch=None, hardware_switches=tuple(switches))
 
 
 def nodes(dcqcn: str = "off", paused: str = "") -> dict[str, Capabilities]:

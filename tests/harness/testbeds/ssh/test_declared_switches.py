@@ -1,6 +1,5 @@
 """Tests: compare what a cell requests with what the inventory declares."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,10 +7,9 @@ from typing import Any
 import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import CAPABILITIES, fake_inventory
-from helpers.fake_switch import hardware, wanted
+from helpers.nodes import declared_rack as rack
 from pydantic import ValidationError
 
-from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.testbeds.ssh.declared_switches import (
     allowed_differences,
     missing_on_switches,
@@ -34,17 +32,12 @@ def curve(probability: float) -> dict[str, Any]:
     return {"0": {"marks": {"from_bytes": 5_000, "to_bytes": 200_000, "probability": probability}}}
 
 
-def rack(priorities: Mapping[str, Any], platform: str = "declared", **variables: Any) -> Inventory:
-    switch = hardware(wanted(platform, switch_priorities=priorities, **variables), None)
-    return replace(fake_inventory(), switch=None, hardware_switches=(switch,))
-
-
 @pytest.mark.parametrize("platform", ["declared", "onyx"])
 def test_declared_threshold_must_be_the_requested_one(tmp_path: Path, platform: str) -> None:
     """65 frames of 1518 bytes at 10 Gb/s."""
     cell = cell_of(tmp_path, DCTCP)
-    assert why_switches_mismatch(cell, rack(step(98_670), platform)) is None
-    assert why_switches_mismatch(cell, rack(step(150_000), platform)) == (
+    assert why_switches_mismatch(cell, rack(step(98_670), platform=platform)) is None
+    assert why_switches_mismatch(cell, rack(step(150_000), platform=platform)) == (
         "dctcp asks for a switch that marks beyond 98670 bytes, and by the inventory tor marks beyond 150000 "
         "bytes: set that in switch_priorities, state mark_above in the experiment, or allow it by "
         "switch_may_differ: [marks]"
@@ -101,7 +94,7 @@ def test_stated_pause_alpha_is_compared(tmp_path: Path) -> None:
     words = "topology.pause_alpha is 0.5, and by the inventory tor pauses"
     advice = "set pause_alpha in switch_priorities, or leave it out of the topology"
     assert why_switches_mismatch(cell, other) == f"{words} at 2: {advice}"
-    assert why_switches_mismatch(cell, unsaid) == f"{words} when it thinks: {advice}"
+    assert why_switches_mismatch(cell, unsaid) == f"{words} where it chooses: {advice}"
     assert why_switches_mismatch(cell_of(tmp_path, PFC), other) is None
     assert "pauses_differ" in allowed_differences(cell_of(tmp_path, PFC), other)
 
@@ -115,7 +108,7 @@ def test_headroom_is_compared(tmp_path: Path) -> None:
     assert "is 50000 bytes, and by the inventory tor keeps 60000 bytes" in str(
         why_switches_mismatch(cell, other)
     )
-    assert "keeps what it thinks" in str(why_switches_mismatch(cell, unsaid))
+    assert "keeps as much as it chooses" in str(why_switches_mismatch(cell, unsaid))
     assert why_switches_mismatch(cell_of(tmp_path, PFC), other) is None
 
 
@@ -136,34 +129,26 @@ MARKS = {"0": {"marks": {"from_bytes": 30_000, "to_bytes": 30_000}}}
 PAUSES = {"3": {"pauses": True}}
 
 
-def rack_of_declared(*priorities: dict[str, object]) -> Inventory:
-    switches = [hardware(wanted("declared", switch_priorities=each), None) for each in priorities]
-    return replace(fake_inventory(), switch=None, hardware_switches=tuple(switches))
-
-
 def test_dctcp_needs_a_switch_that_marks(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]")
-    reason = str(why_unmarked(cell, rack_of_declared()))
+    reason = str(why_unmarked(cell, rack()))
     assert reason.startswith("dctcp needs a switch that marks, but the inventory declares none")
-    assert str(why_unmarked(cell, rack_of_declared(MARKS, PAUSES))) == (
+    assert str(why_unmarked(cell, rack(MARKS, PAUSES))) == (
         "dctcp needs switches where some priority marks, but by the inventory tor has none: set it in "
         "switch_priorities, or leave dctcp out"
     )
-    assert why_unmarked(cell, rack_of_declared(MARKS, MARKS)) is None
+    assert why_unmarked(cell, rack(MARKS, MARKS)) is None
     assert why_unmarked(cell, fake_inventory()) is None, "our own switch marks by itself"
 
 
 def test_priority_of_the_hosts_packets_must_mark(tmp_path: Path) -> None:
     cell, marks = cell_of(tmp_path), MARKS["0"]
-    assert (
-        missing_on_switches(cell, rack_of_declared({"3": {**marks, "dscp": [0, 26]}}), "dctcp", "marks")
-        is None
-    )
-    its_own_map = rack_of_declared({"3": {**marks, "dscp": [26]}, "0": marks})
+    assert missing_on_switches(cell, rack({"3": {**marks, "dscp": [0, 26]}}), "dctcp", "marks") is None
+    its_own_map = rack({"3": {**marks, "dscp": [26]}, "0": marks})
     assert missing_on_switches(cell, its_own_map, "dctcp", "marks") is None
     for of_packets in ({"0": {"dscp": [0]}}, {}):
         assert missing_on_switches(
-            cell, rack_of_declared({"3": {**marks, "dscp": [26]}, **of_packets}), "dctcp", "marks"
+            cell, rack({"3": {**marks, "dscp": [26]}, **of_packets}), "dctcp", "marks"
         ) == (
             "dctcp needs switches where the priority of its packets marks, but by the inventory those of h0, "
             "with DSCP 0, are in none that does on tor: add 0 to its dscp in switch_priorities, or leave "
@@ -172,7 +157,7 @@ def test_priority_of_the_hosts_packets_must_mark(tmp_path: Path) -> None:
 
 
 def test_declared_settings_are_facts() -> None:
-    assert switch_facts(rack_of_declared({**MARKS, **PAUSES})) == {
+    assert switch_facts(rack({**MARKS, **PAUSES})) == {
         "switch_tor": "declared: priority 0: marks beyond 30000 bytes; priority 3: pauses"
     }
     assert switch_facts(fake_inventory()) == {}

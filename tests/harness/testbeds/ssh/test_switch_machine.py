@@ -14,7 +14,7 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.ssh.switch_machine import (
-    has_marks_of_its_own,
+    has_own_marks,
     later_marks,
     marking_facts,
     marks_differ,
@@ -44,10 +44,10 @@ def test_emulated_marks_end_at_a_full_queue() -> None:
 
 def test_emulated_marks_need_emulated_machines_and_no_stated_threshold(tmp_path: Path) -> None:
     emulated = fake_inventory()
-    assert has_marks_of_its_own(cell_of(tmp_path, DCTCP), emulated)
-    assert not has_marks_of_its_own(cell_of(tmp_path, DCTCP), replace(emulated, kind="nodes"))
-    assert not has_marks_of_its_own(cell_of(tmp_path, STATED), emulated)
-    assert not has_marks_of_its_own(cell_of(tmp_path, "transports=[cubic]"), emulated)
+    assert has_own_marks(cell_of(tmp_path, DCTCP), emulated)
+    assert not has_own_marks(cell_of(tmp_path, DCTCP), replace(emulated, kind="nodes"))
+    assert not has_own_marks(cell_of(tmp_path, STATED), emulated)
+    assert not has_own_marks(cell_of(tmp_path, "transports=[cubic]"), emulated)
 
 
 def test_difference_of_marks_states_both_numbers(tmp_path: Path) -> None:
