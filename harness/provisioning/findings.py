@@ -170,19 +170,15 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
         yield Finding(host.name, f"interface {name}", "one that is down", "one that is up", advice)
     if interface["mtu"] != wanted.experiment_mtu:
         got, expected = str(interface["mtu"]), str(wanted.experiment_mtu)
-        yield Finding(host.name, f"MTU of {name}", got, expected, _advice_on_mtu(host))
+        # Provisioning sets the MTU of nodes, not of hardware switches.
+        where = ", where the switch takes packets of that size, or correct experiment_mtu"
+        advice = _PROVISION + ("" if wanted.rdma_device_kind == "soft_roce" else where)
+        yield Finding(host.name, f"MTU of {name}", got, expected, advice)
     address = str(wanted.experiment_address)
     if address not in facts["addresses"].get(name, []):
         got = ", ".join(facts["addresses"].get(name, [])) or "none"
         advice = f"ip address add {address}/PREFIX dev {name}, or correct the inventory"
         yield Finding(host.name, f"address of {name}", got, address, advice)
-
-
-def _advice_on_mtu(host: Host) -> str:
-    """Return the advice: provisioning sets the MTU of nodes, not of hardware switches."""
-    is_soft = host.variables.rdma_device_kind == "soft_roce"
-    where = "where the switch takes packets of that size, or correct experiment_mtu"
-    return _PROVISION if is_soft else f"{_PROVISION}, {where}"
 
 
 def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
