@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Final
 
 from rogue.reports.metrics import (
+    by_size,
     completion,
     delay,
     estimates,
@@ -24,6 +25,7 @@ METRICS: Final[dict[str, Metric]] = {
         rates.METRICS,
         levels.METRICS,
         completion.METRICS,
+        by_size.METRICS,
         waiting.METRICS,
         delay.METRICS,
         settling.METRICS,
@@ -51,8 +53,10 @@ _TABLES: Final = {
         "first_level_flow_wire_bps fullest_level_flow_wire_bps last_level_flow_wire_bps"
     ),
     "Completion times": (
-        "fct_mean_ns fct_p99_ns fct_max_ns slowdown_mean long_fct_p50_ns long_fct_p90_ns short_fct_p50_ns "
-        "short_fct_p90_ns transfer_rate_mean_bps transfer_rate_deviation_share unfinished_share"
+        "fct_mean_ns fct_p50_ns fct_p95_ns fct_p99_ns fct_max_ns "
+        "slowdown_mean slowdown_p50 slowdown_p95 slowdown_p99 long_fct_p50_ns long_fct_p90_ns "
+        "short_fct_p50_ns short_fct_p90_ns transfer_rate_mean_bps transfer_rate_deviation_share "
+        "unfinished_share"
     ),
     "Transfers that wait for others": (
         "whole_ns bus_bandwidth_bps bus_share straggler_ns critical_transfers critical_moving_share"
@@ -79,6 +83,7 @@ _TABLES: Final = {
 
 TABLES: Final[tuple[tuple[str, Collection[str]], ...]] = (
     *((title, tuple(names.split())) for title, names in _TABLES.items()),
+    *by_size.TABLES.items(),
     ("Measures of plug-ins", PLUGGED),
 )
 """The tables of the report, in reading order: title and metrics."""

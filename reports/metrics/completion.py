@@ -21,7 +21,7 @@ from rogue.reports.quantities import Unit
 LONG_FROM_BYTES = 65_536
 ONLY_GROUP = "main."
 """The prefix of a trace's groups where an experiment has one kind of traffic."""
-_LOST = Lost("unfinished_share", "not completed")
+COMPLETED = Lost("unfinished_share", "not completed")
 
 Values = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def transfer_rates_bps(view: CellView) -> Values | None:
 METRICS: Final[list[Metric]] = []
 
 
-@metric(METRICS, "fct_mean_ns", "Completion, mean", Unit.TIME, lost=_LOST)
+@metric(METRICS, "fct_mean_ns", "Completion, mean", Unit.TIME, lost=COMPLETED)
 def mean_ns(view: CellView, _interval_ns: int) -> float | None:
     """Mean time from handing a transfer over to its completion; one that did not complete counts as
     infinite.
@@ -116,13 +116,9 @@ def _percentile(name: str, title: str, percent: float, meaning: str, *, is_long:
         taken_ns = transfer_times_ns(view, is_long)
         return None if taken_ns is None else nearest_rank(taken_ns, percent)
 
-    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=_LOST))
+    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=COMPLETED))
 
 
-_percentile(
-    "fct_p99_ns", "Completion p99", 99,
-    "One in a hundred of all transfers took longer than this; one that did not complete counts as infinite.",
-)  # fmt: skip
 _percentile(
     "fct_max_ns", "Completion, longest", 100,
     "How long the slowest of all transfers took, which papers call tail completion time; one that did not"
@@ -130,7 +126,7 @@ _percentile(
 )  # fmt: skip
 
 
-@metric(METRICS, "slowdown_mean", "Slowdown, mean", Unit.RATIO, lost=_LOST)
+@metric(METRICS, "slowdown_mean", "Slowdown, mean", Unit.RATIO, lost=COMPLETED)
 def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
     """Mean of a transfer’s completion time over that of the same transfer alone in the empty network; one
     that did not complete counts as infinite.

@@ -83,6 +83,7 @@ _SLOWDOWN: Final = Headline(
     "takes {} times as long as alone in the network",
     "transfers take {} times as long as alone",
 )
+_SLOWDOWN_TAIL: Final = Headline("slowdown_p99", comparison="one in a hundred has a slowdown above {}")
 _TAIL: Final = Headline("fct_p99_ns", "Completion p99", comparison="one in a hundred takes longer than {}")
 _RESENT: Final = Headline(
     "retransmitted_share",
@@ -155,8 +156,8 @@ PAUSING: Final = "topology.pause_"
 
 # Where transfers start independently of each other.
 OF_TRANSFERS: Final = Headlines(
-    (_MEAN_TIME, _SLOWDOWN, _TAIL, _DROPPED, _UNFINISHED),
-    ("slowdown_mean", "fct_mean_ns", "fct_p99_ns", "dropped_share", "unfinished_share"),
+    (_MEAN_TIME, _SLOWDOWN, _SLOWDOWN_TAIL, _TAIL, _DROPPED, _UNFINISHED),
+    ("slowdown_mean", "slowdown_p99", "fct_mean_ns", "fct_p99_ns", "dropped_share", "unfinished_share"),
     ("slowdown_mean", "fct_mean_ns", "fct_p99_ns"),
 )
 

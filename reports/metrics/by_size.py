@@ -1,0 +1,103 @@
+"""Percentiles of completion time and slowdown, over all transfers and by size class.
+
+Percentiles are of the nearest rank over all counted transfers of a cell. One that did not complete counts as
+infinite, as in all measures of completion. A class without transfers has no number, and neither has one with
+all of them: then the measures of all transfers say the same. Papers on congestion control print their results
+by such classes, as HPCC (SIGCOMM 2019), figure 11, and pFabric (SIGCOMM 2013), section 5.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rogue.reports.cells.view import CellView, once_per_cell
+from rogue.reports.metrics.completion import COMPLETED, counted
+from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.statistics import nearest_rank
+from rogue.reports.quantities import Unit
+
+PERCENTS: Final = (50, 95, 99)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeClass:
+    """Transfers of more than `above_bytes`, up to and including `to_bytes`."""
+
+    name: str
+    """Part of the measures' names."""
+    words: str
+    above_bytes: float
+    to_bytes: float
+
+    @property
+    def title(self) -> str:
+        """Return the title of its table."""
+        return f"Transfers {self.words}" if self.name else "All transfers"
+
+    def measure_name(self, quantity: str, percent: int, unit: str) -> str:
+        """Return for example `fct_10kb_p99_ns`; without a class `fct_p99_ns`."""
+        return "_".join(filter(None, (quantity, self.name, f"p{percent}", unit)))
+
+
+ALL: Final = SizeClass("", "", -np.inf, np.inf)
+CLASSES: Final = (
+    SizeClass("10kb", "up to 10 KB", -np.inf, 1e4),
+    SizeClass("100kb", "from 10 KB to 100 KB", 1e4, 1e5),
+    SizeClass("1mb", "from 100 KB to 1 MB", 1e5, 1e6),
+    SizeClass("large", "above 1 MB", 1e6, np.inf),
+)
+
+
+@once_per_cell
+def _counted_transfers(view: CellView) -> dict[str, NDArray[np.float64]] | None:
+    """Return sizes, completion times and slowdowns; infinite, and NaN where the ideal is unknown."""
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None:
+        return None
+    return {
+        "size": transfers.size_bytes[wanted].astype(np.float64),
+        "fct": np.where(transfers.is_ok, transfers.fct_ns, np.inf)[wanted],
+        "slowdown": np.where(transfers.is_ok, transfers.slowdown, np.inf)[wanted],
+    }
+
+
+def _percentile(quantity: str, of_class: SizeClass, percent: int) -> Callable[[CellView, int], float | None]:
+    def measure(view: CellView, _interval_ns: int) -> float | None:
+        found = _counted_transfers(view)
+        if found is None:
+            return None
+        is_own = (found["size"] > of_class.above_bytes) & (found["size"] <= of_class.to_bytes)
+        if of_class is not ALL and is_own.all():
+            return None
+        values = found[quantity][is_own]
+        return nearest_rank(values[~np.isnan(values)], percent)
+
+    return measure
+
+
+def _metrics(of_class: SizeClass) -> list[Metric]:
+    """Return completion times and slowdowns of a class."""
+    return [
+        Metric(
+            of_class.measure_name(quantity, percent, suffix),
+            f"{title} p{percent}" + (f", {of_class.words}" if of_class.name else ""),
+            unit,
+            f"{of_class.title}: {percent} % {words} at most this; one that did not complete is infinite.",
+            ("flows",),
+            _percentile(quantity, of_class, percent),
+            lost=COMPLETED,
+        )
+        for quantity, suffix, title, unit, words in (
+            ("fct", "ns", "Completion", Unit.TIME, "took"),
+            ("slowdown", "", "Slowdown", Unit.RATIO, "had a slowdown (completion time over that alone) of"),
+        )
+        for percent in PERCENTS
+    ]
+
+
+METRICS: Final[list[Metric]] = [metric for each in (ALL, *CLASSES) for metric in _metrics(each)]
+TABLES: Final = {each.title: tuple(metric.name for metric in _metrics(each)) for each in CLASSES}
+"""A table of the report per class: title and measures."""
