@@ -71,7 +71,6 @@ def run_state_of(run: Path) -> RunState:
 
 def _ended(run: Path) -> str:
     """Return a sentence with the status of a run that no process works on."""
-
     manifest = read_manifest(run)
     report = run / "report.html"
     where = f"; its report: {report}" if report.is_file() else ""

@@ -108,7 +108,7 @@ def test_version(here: Here) -> None:
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name: str) -> None:
+def test_wrong_experiment_is_one_sentence(tmp_path: Path, name: str) -> None:
     file = write_experiment(tmp_path, WRONG_EXPERIMENTS[name].text)
     here = tmp_path / "here"
     here.mkdir()
@@ -159,7 +159,7 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
         ),
     ],
 )
-def test_wrong_command_costs_a_sentence_and_nothing_else(
+def test_wrong_command_is_one_sentence(
     tmp_path: Path, here: Here, arguments: tuple[str, ...], words: str
 ) -> None:
     (tmp_path / "latin.yaml").write_bytes("name: é".encode("latin-1"))

@@ -77,7 +77,7 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert manifest.finished_utc >= manifest.created_utc
 
 
-def test_every_cell_says_how_to_repeat_it(tmp_path: Path) -> None:
+def test_every_cell_has_the_command_to_repeat_it(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
     assert run.manifest.cells[1].facts["reproduce"] == (
@@ -97,7 +97,7 @@ def test_only_one_cell(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("inline_slots")
-def test_what_cannot_run_is_in_the_manifest_with_its_reason(tmp_path: Path) -> None:
+def test_unsupported_cells_are_in_the_manifest_with_the_reason(tmp_path: Path) -> None:
     made = make_plan(load_text(tmp_path, SMALL, "transports=[rogue, roce+pfc]"), FakeTestbed())
     run = start(tmp_path, made)
     finish(run, made)
@@ -142,7 +142,7 @@ def test_stopped_and_resumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("inline_slots")
-def test_a_run_of_an_older_schema_goes_on_with_the_present_one(tmp_path: Path) -> None:
+def test_run_of_an_older_schema_resumes_with_the_present_one(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
     finish(run, made, stop_after=1)
