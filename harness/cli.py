@@ -203,7 +203,8 @@ def main() -> None:
     """Entry point of `rogue`."""
     output = keep_standard_streams()
     prepare()
-    if _READS_RUNS.intersection(sys.argv[1:2]):
+    command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    if command in _READS_RUNS:
         limit_reading()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # those of libraries are for programmers

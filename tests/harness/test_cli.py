@@ -249,6 +249,16 @@ def test_every_error_becomes_a_message_and_a_code(
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("arguments", "seconds"), [("-v report x", "7200"), ("watch report", "-1")])
+def test_commands_that_read_runs_are_limited(arguments: str, seconds: str) -> None:
+    program = (
+        "import resource, sys\nfrom rogue.harness import cli\n"
+        "cli.app = lambda *_, **__: print(resource.getrlimit(resource.RLIMIT_CPU)[0])\ncli.main()\n"
+    )
+    command = [sys.executable, "-c", program, *arguments.split()]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == f"{seconds}\n"
+
+
 def test_a_warning_of_a_library_is_no_line_on_the_terminal() -> None:
     program = (
         "import warnings\nfrom rogue.harness import cli\n"

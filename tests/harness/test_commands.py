@@ -214,7 +214,7 @@ class TestDask:
             assert rogue(tmp_path, "verify", str(done.run)).code == 0
 
     @pytest.mark.needs("kernel")
-    def test_kernel_cell_of_a_lost_worker_runs_again(self, tmp_path: Path) -> None:
+    def test_kernel_runs_on_a_cluster_and_resumes_a_deleted_cell(self, tmp_path: Path) -> None:
         write_experiment(tmp_path, KERNEL)
         with dask_cluster(2) as address:
             done = rogue(tmp_path, "run", "experiment.yaml", "--testbed", "kernel", "--dask", address)
