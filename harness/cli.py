@@ -185,7 +185,7 @@ def rogue(
     Plan an experiment, run it, and build its report again:
       rogue plan experiments/quickstart.yaml
       rogue run experiments/quickstart.yaml
-      rogue report results/quickstart/20261120T101500Z-3f9a1c
+      rogue report latest
 
     \b
     Exit codes: 0 done; 1 a cell failed; 2 wrong command or experiment, nothing written;

@@ -57,7 +57,7 @@ def report(
     `report`, and in `runs` the directory, the id and the judged claims of each run.
 
     \b
-      rogue report results/quickstart/20261120T101500Z-3f9a1c
+      rogue report latest
       rogue report results/quickstart/* --out both.html
     """
     trust = Trust(tuple(plugins or ()), trusts_plugins)
@@ -106,7 +106,7 @@ def compare(
     --json prints all comparisons, with the values of each run in base units; infinite values are null.
 
     \b
-      rogue compare results/quickstart/20261120T101500Z-3f9a1c results/quickstart/20261121T093000Z-77d02e
+      rogue compare 20261120T101500Z-3f9a1c quickstart
     """
     from rogue.reports.comparison import two_runs
     from rogue.reports.pages.build import write_comparison

@@ -78,7 +78,7 @@ def run(
     \b
       rogue run experiments/quickstart.yaml
       rogue run quickstart --set workload.senders=4 --set repetitions=1
-      rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
+      rogue run --resume latest
     """
     from rogue.harness.experiment.find import load_named
 

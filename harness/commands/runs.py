@@ -41,7 +41,7 @@ def tag(
     Tags are kept in tags.json in the directory of results; the run itself does not change.
 
     \b
-      rogue tag results/quickstart/20261120T101500Z-3f9a1c submitted figure-3
+      rogue tag quickstart submitted figure-3
     """
     from rogue.reports.index.run_files import write_tags
 
@@ -69,7 +69,7 @@ def rm(
     run. After Ctrl-C the same command deletes the rest.
 
     \b
-      rogue rm results/quickstart/20261120T101500Z-3f9a1c
+      rogue rm 20261120T101500Z-3f9a1c
       rogue rm results/quickstart/20261120T* --yes
     """
     doomed = {run.resolve(): _described(run) for run in runs}

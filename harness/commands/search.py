@@ -72,7 +72,7 @@ def search(
 
     \b
       rogue search experiments/found/start/livelock.yml --space experiments/found/spaces/livelock.yml --plan
-      rogue search --resume results/livelock-search/20261120T101500Z-3f9a1c
+      rogue search --resume livelock-search
     """
     from rogue.harness.commands.growing_run import GrowingOptions, run_search
 

@@ -28,7 +28,7 @@ def verify(
     to sign a manifest, and check its signature, with ssh-keygen.
 
     \b
-      rogue verify results/quickstart/20261120T101500Z-3f9a1c
+      rogue verify latest
       rogue verify results/quickstart/*
     """
     codes = [ExitCode.OK]

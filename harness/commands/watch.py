@@ -40,8 +40,8 @@ def watch(
     because the run is only read. `rogue run --live` also shows the progress of each cell.
 
     \b
-      rogue watch results/quickstart/20261120T101500Z-3f9a1c
-      rogue watch results/quickstart/20261120T101500Z-3f9a1c --port 8642
+      rogue watch latest
+      rogue watch quickstart --port 8642
     """
     from rogue.harness.live.run_page import RunPage
 
