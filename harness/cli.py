@@ -185,7 +185,7 @@ def rogue(
     Plan an experiment, run it, and build its report again:
       rogue plan experiments/quickstart.yaml
       rogue run experiments/quickstart.yaml
-      rogue report results/quickstart/20261120T101500Z-3f9a1c
+      rogue report latest
 
     \b
     Exit codes: 0 done; 1 a cell failed; 2 wrong command or experiment, nothing written;
@@ -203,7 +203,8 @@ def main() -> None:
     """Entry point of `rogue`."""
     output = keep_standard_streams()
     prepare()
-    if _READS_RUNS.intersection(sys.argv[1:2]):
+    command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    if command in _READS_RUNS:
         limit_reading()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # those of libraries are for programmers

@@ -30,7 +30,7 @@ DICTIONARY: Final = "<dictionary>"
 
 
 def load(
-    named: str | PathLike[str],
+    directory: str | PathLike[str],
     plugins: Iterable[str | PathLike[str]] = (),
     *,
     trusts_plugins: bool = False,
@@ -39,12 +39,12 @@ def load(
 
     `plugins` are files that add measures; `trusts_plugins` runs those that the run keeps, which have all your
     permissions. Measures of other plug-ins of the run are left out, with a warning.
-    Raises `rogue.ReportError` if there is no run, `rogue.HarnessError` about a plug-in.
+    Raises `rogue.ReportError` if the directory is no run, `rogue.HarnessError` about a name or a plug-in.
     """
-    directory = find_run(named)
-    run = LoadedRun(directory)
+    path = find_run(directory)
+    run = LoadedRun(path)
     trust = Trust(tuple(map(Path, plugins)), trusts_plugins)
-    untrusted = load_what_is_trusted(read_manifest(directory).plugins, trust)
+    untrusted = load_what_is_trusted(read_manifest(path).plugins, trust)
     for text in left_out(untrusted):
         warnings.warn(f"{text}; name it: rogue.load(RUN, plugins=[FILE])", stacklevel=2)
     return run

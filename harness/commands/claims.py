@@ -107,7 +107,6 @@ def _default_page(place: Path) -> Path:
 
 def find_runs(places: Sequence[Path]) -> list[Path]:
     """Return the run directories at and below some places, each once, in the order of their names."""
-
     found: dict[Path, Path] = {}
     for place in places:
         if not place.is_dir():

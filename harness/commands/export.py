@@ -54,9 +54,8 @@ def export(
     spreadsheet would take for a formula.
 
     \b
-      rogue export results/quickstart/20261120T101500Z-3f9a1c
-      rogue export results/quickstart/20261120T101500Z-3f9a1c --pcap
-      rogue export results/quickstart/20261120T101500Z-3f9a1c --timeline --cell rogue-r1
+      rogue export latest
+      rogue export quickstart --timeline --cell rogue-r1
     """
     from rogue.reports.export import csv_files
     from rogue.reports.export.cell_files import write_cell_files
@@ -117,8 +116,8 @@ def figures(
     NAME.txt the same as text. The last line on standard output is the directory.
 
     \b
-      rogue figures results/quickstart/20261120T101500Z-3f9a1c
-      rogue figures results/quickstart/20261120T101500Z-3f9a1c --only throughput --width 84mm --format pdf
+      rogue figures latest
+      rogue figures quickstart --only throughput --width 84mm --format pdf
     """
     from rogue.reports.claims import hold_against, read_claims
     from rogue.reports.export.figure_files import FilesWanted, read_style_sheet

@@ -2,12 +2,13 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 import typer
 from pydantic import ValidationError
@@ -21,7 +22,7 @@ from rogue.harness.commands.run import (
 )
 from rogue.harness.commands.runs import update_index_of
 from rogue.harness.data.files import DataFiles, kept_files
-from rogue.harness.errors import ClusterLostError, UsageError, termination_as_interrupt
+from rogue.harness.errors import ClusterLostError, ExitCode, UsageError, termination_as_interrupt
 from rogue.harness.execution.scheduler import CellSlot
 from rogue.harness.experiment.find import find_experiment, load_named
 from rogue.harness.experiment.load import LoadedExperiment, check_document
@@ -29,20 +30,31 @@ from rogue.harness.plan.plan import Plan
 from rogue.harness.plugins.trust import Trust, load_trusted
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.named_run import DEFAULT_OUT
-from rogue.harness.results.recorded_run import Run, kept_data
+from rogue.harness.results.recorded_run import SO_FAR, Run, kept_data
 from rogue.harness.results.run_directory import locked, write_whole
 from rogue.harness.run import Workers, begin_run, loaded_again, reopen_run
 from rogue.harness.search.candidates import named_for
-from rogue.harness.search.sensitivity import AnalysisPlan
+from rogue.harness.search.finding import FILE, finding_file
+from rogue.harness.search.sensitivity import AnalysisPlan, check_analysis
 from rogue.harness.search.space import DOCS, Request, read_file
-from rogue.harness.search.study import SearchPlan
-from rogue.harness.search.summary import plan_lines
+from rogue.harness.search.study import JOURNAL, Proposal, Search, SearchPlan, check_search
+from rogue.harness.search.summary import (
+    analysis_lines,
+    outcome_lines,
+    plan_lines,
+    point_line,
+    proposal_line,
+    search_page,
+    sensitivity_page,
+)
 from rogue.harness.terminal import call_again, inform
 from rogue.harness.testbeds import find_testbed, ready_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.reading.files import checksum, read_regular
 from rogue.workloads.printable import parse_json, printable
 
+SEARCH_PAGE: Final = "search.html"
+SENSITIVITY_PAGE: Final = "sensitivity.html"
 Checked = TypeVar("Checked", SearchPlan, AnalysisPlan)
 Check = Callable[[Request, LoadedExperiment, Testbed, DataFiles | None], Checked]
 
@@ -197,3 +209,57 @@ def print_results(run: Run, lines: Sequence[str], page: str) -> None:
         typer.echo(printable(line))
     inform(f"page: {run.directory / page}")
     typer.echo(run.directory)
+
+
+def run_search(options: GrowingOptions) -> ExitCode:
+    """Plan, begin or resume a search."""
+    with opened(options, check_search) as (plan, run):
+        if run is None:
+            typer.echo(printable(f"{plan.aim.metric} of {plan.candidates.measure_text}"))
+            print_plan(plan, options)
+            return ExitCode.OK
+        found = plan.begun(run)
+        with growing(run, plan.candidates.testbed, options, lambda: _finish(found)) as workers:
+            found.objective.workers = workers
+            found.run(time.monotonic, lambda proposal: _show(proposal, found))
+        _finish(found)
+    return ExitCode.OK
+
+
+def _show(proposal: Proposal, search: Search) -> None:
+    """Print a proposal, and write the state of the search for `rogue watch`."""
+    line = proposal_line(proposal, search.objective)
+    inform(line)
+    text = "\n".join(map(printable, [*outcome_lines(search), line]))
+    file = search.objective.run.directory / SO_FAR
+    partial = file.with_name(f"{SO_FAR}.partial")
+    partial.unlink(missing_ok=True)  # or a link in a run of another user would lead out of it
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(file)
+
+
+def _finish(search: Search) -> None:
+    """Write the page and the finding, and print the summary."""
+    run, lines, held_out = search.objective.run, outcome_lines(search), search.plan.space.seeds.held_out
+    run.manifest.status = "complete" if search.is_over and not search.is_out_of_time else "partial"
+    best, aim = search.finding, search.plan.aim
+    found = None if best is None else finding_file(best, search.objective, aim, held_out)
+    (run.directory / SO_FAR).unlink(missing_ok=True)
+    write_files(run, {SEARCH_PAGE: search_page(lines, search), FILE: found}, JOURNAL)
+    if found is not None:
+        inform(f"finding: {run.directory / FILE}")
+    print_results(run, lines, SEARCH_PAGE)
+
+
+def run_sensitivity(options: GrowingOptions) -> ExitCode:
+    """Plan, begin or resume an analysis of sensitivity."""
+    with opened(options, check_analysis) as (plan, run):
+        if run is None:
+            print_plan(plan, options)
+            return ExitCode.OK
+        with growing(run, plan.candidates.testbed, options, lambda: typer.echo(run.directory)) as workers:
+            analyses = plan.analyse(run, workers, lambda *point: inform(point_line(*point)))
+        run.manifest.status = "complete"
+        write_files(run, {SENSITIVITY_PAGE: sensitivity_page(analyses)})
+        print_results(run, [line for each in analyses for line in analysis_lines(each)], SENSITIVITY_PAGE)
+    return ExitCode.OK

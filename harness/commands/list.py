@@ -68,17 +68,24 @@ def list_(
         known = [*LISTS, "runs"]
         got = f"list: got {repr(what) if what else 'nothing'}, expected one of {', '.join(known)}"
         raise UsageError(f"{got}; {did_you_mean(what, known)}.")
-    if plugins or what not in NOT_IN_PLUGINS:
-        from rogue.harness.plugins.loading import load_plugins
-        from rogue.harness.plugins.source import plugins_at
-
-        load_plugins(plugins_at(plugins or ()))
+    if what not in NOT_IN_PLUGINS:
+        _load(plugins or ())
     rows = LISTS[what]()
     if as_json:
         print_document(rows)
     else:
         typer.echo("\n".join(_lines(rows)) if rows else NO_ENTRY.format(kind=what.removesuffix("s")))
     return ExitCode.OK
+
+
+def _load(plugins: Sequence[Path]) -> None:
+    """Load installed plug-ins and these; without any, what would load them is not imported."""
+    from rogue.harness.plugins.source import plugins_at
+
+    if sources := plugins_at(plugins):
+        from rogue.harness.plugins.loading import load_plugins
+
+        load_plugins(sources)
 
 
 NO_ENTRY: Final = "none: plug-ins add them, as with --plugin FILE; `rogue new {kind} NAME` writes one"
@@ -180,9 +187,9 @@ class Registry(NamedTuple):
 
     def plugin(self, name: str) -> str | None:
         """Return the plug-in that an entry is from; None for our own."""
-        from rogue.harness.plugins.loading import loaded_plugins
-
-        files = (each.source.file for each in loaded_plugins() if f"{self.kind} {name}" in each.adds)
+        loading = sys.modules.get("rogue.harness.plugins.loading")  # imported if there are plug-ins
+        loaded = loading.loaded_plugins() if loading is not None else ()
+        files = (each.source.file for each in loaded if f"{self.kind} {name}" in each.adds)
         return next(files, None)
 
     def rows(self) -> list[Row]:

@@ -25,7 +25,6 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
 
     A run that another process works on is skipped. A killed run has cells that its manifest does not list.
     """
-
     for run in runs:
         if is_locked(run):
             continue
@@ -52,7 +51,6 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
 
 def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
     """Return the runs whose manifests can be read; DamagedRunError for others unless that is accepted."""
-
     read = []
     for run in runs:
         try:
@@ -68,14 +66,12 @@ def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
 
 def is_as_noted(run: Path, name: str) -> bool:
     """True unless a file of a run differs from the checksum in its manifest."""
-
     noted, file = read_manifest(run).files.get(name), run / name
     return noted is None or not file.is_file() or checksum(file) == noted
 
 
 def _is_damage(difference: Difference) -> bool:
     """True unless a report writes the file again, or it is a user's file beside the cells."""
-
     is_own = difference.is_unlisted and not difference.path.startswith(CELLS)
     return not is_own and difference.path not in MADE_AGAIN
 
@@ -87,7 +83,6 @@ def open_runs(
 
     Named plug-ins are loaded. A message lists the measures and figures of the others, which are left out.
     """
-
     manifests = [read_manifest(run) for run in runs]
     refuse_damage(runs, is_accepted=accepts_damage)
     plugins = [each for one in manifests for each in one.plugins]
@@ -98,7 +93,6 @@ def open_runs(
 
 def write_output(path: Path, text: str) -> None:
     """Write a whole file, and make the directories above it; StorageError if that fails."""
-
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode())

@@ -64,7 +64,6 @@ def new(
       rogue new receiver-control pull
       rogue run uet-rccc --plugin pull.h --set 'transports=[uet+rccc, {name: uet+pull, nscc: 0}]'
     """
-
     for file in write_start(kind, name, directory, language):
         typer.echo(file)
     return ExitCode.OK

@@ -105,11 +105,10 @@ def teardown(
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
     opened = open_inventory(named)
     failures = []
-    for switch in hardware_of(opened):
-        try:
-            put_back(switch)
-        except NodeError as error:
-            failures.append(str(error))
+    try:
+        each_of(hardware_of(opened), put_back)
+    except NodeError as error:
+        failures.append(str(error))
     try:
         played = nodes.teardown(opened, nodes.log_file(log, "teardown"), error_console())
     except NodeError as error:

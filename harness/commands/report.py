@@ -57,10 +57,9 @@ def report(
     `report`, and in `runs` the directory, the id and the judged claims of each run.
 
     \b
-      rogue report results/quickstart/20261120T101500Z-3f9a1c
+      rogue report latest
       rogue report results/quickstart/* --out both.html
     """
-
     trust = Trust(tuple(plugins or ()), trusts_plugins)
     open_runs(runs, trust, accepts_damage=accepts_damage)
     with ExitStack() as locks:
@@ -107,7 +106,7 @@ def compare(
     --json prints all comparisons, with the values of each run in base units; infinite values are null.
 
     \b
-      rogue compare results/quickstart/20261120T101500Z-3f9a1c results/quickstart/20261121T093000Z-77d02e
+      rogue compare 20261120T101500Z-3f9a1c quickstart
     """
     from rogue.reports.comparison import two_runs
     from rogue.reports.pages.build import write_comparison
@@ -145,7 +144,6 @@ def compare(
 
 def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
     """Lock each run once; return the runs in progress. BusyRunError if another report is being built."""
-
     going: dict[Path, Manifest] = {}
     taken: set[Path] = set()
     for run in (each for each in runs if each.resolve() not in taken):
@@ -164,7 +162,6 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
 
     The caller holds the locks of all runs that are not going.
     """
-
     still = [run for run in runs if run not in (going or {})]
     result: list[str] = []
     try:
@@ -199,7 +196,6 @@ def _notify_of_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseE
 
 def note_report_files(run: Path) -> None:
     """Put the files that a report adds to a run into its manifest."""
-
     manifest = read_manifest(run)
     others = {path: digest for path, digest in manifest.files.items() if path not in REPORT_FILES}
     added = {name: checksum(run / name) for name in REPORT_FILES if (run / name).is_file()}

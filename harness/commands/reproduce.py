@@ -66,7 +66,6 @@ def reproduce(
       rogue reproduce all --set scale=quick
       rogue reproduce uet --again
     """
-
     changes, place = tuple(settings or ()), out or DEFAULT_OUT
     steps = paper_steps(paper, changes, place, is_again=is_again)
     _print_steps(steps, is_dry=is_dry)
@@ -134,7 +133,6 @@ def paper_experiments(paper: str) -> list[str]:
 
 def known_runs(place: Path) -> list[tuple[Path, Manifest]]:
     """Return the runs in a directory whose manifests can be read, the newest first."""
-
     found = []
     for run in find_runs((place,)) if place.is_dir() else []:
         try:

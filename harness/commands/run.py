@@ -78,7 +78,7 @@ def run(
     \b
       rogue run experiments/quickstart.yaml
       rogue run quickstart --set workload.senders=4 --set repetitions=1
-      rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
+      rogue run --resume latest
     """
     from rogue.harness.experiment.find import load_named
 
@@ -96,7 +96,7 @@ def run(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How an experiment is run."""
+    """Options of a run, except the experiment itself."""
 
     testbed: str
     out: Path | None
@@ -205,7 +205,6 @@ def _check_budget(
 
 def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: Cluster | None) -> int:
     """Return how many cells run at once: as wanted, but at most what the testbed can run."""
-
     if cluster is not None:
         return wanted or cluster.threads
     return testbed.jobs(wanted or available_cores())

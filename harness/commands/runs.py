@@ -41,7 +41,7 @@ def tag(
     Tags are kept in tags.json in the directory of results; the run itself does not change.
 
     \b
-      rogue tag results/quickstart/20261120T101500Z-3f9a1c submitted figure-3
+      rogue tag quickstart submitted figure-3
     """
     from rogue.reports.index.run_files import write_tags
 
@@ -69,10 +69,9 @@ def rm(
     run. After Ctrl-C the same command deletes the rest.
 
     \b
-      rogue rm results/quickstart/20261120T101500Z-3f9a1c
+      rogue rm 20261120T101500Z-3f9a1c
       rogue rm results/quickstart/20261120T* --yes
     """
-
     doomed = {run.resolve(): _described(run) for run in runs}
     for run, line in doomed.items():
         with locked(run):
@@ -100,7 +99,6 @@ PATIENCE_SECONDS: Final = 5.0
 
 def update_index_of(runs: Iterable[Path]) -> None:
     """Write the page of each results directory that has one of these runs."""
-
     places: dict[Path | None, None] = {}
     for run in runs:
         with contextlib.suppress(Exception):  # another message explains what is wrong with the run
@@ -113,7 +111,6 @@ def update_index_of(runs: Iterable[Path]) -> None:
 
 def update_index(results: Path) -> None:
     """Write the page of a results directory; print a message if that fails."""
-
     try:
         from rogue.reports.index import find_entries, write_index
 
@@ -126,7 +123,6 @@ def update_index(results: Path) -> None:
 @contextlib.contextmanager
 def _one_at_a_time(results: Path) -> Iterator[None]:
     """Let writers take turns, so that the newest page stays; wait for a few seconds at most."""
-
     descriptor = os.open(results, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with contextlib.suppress(OSError):  # a file system without locks
@@ -166,7 +162,6 @@ def _described(run: Path) -> str:
 
 def _is_from_rogue(run: Path) -> bool:
     """True if a file of the directory has the keys of a manifest or of a report over several runs."""
-
     for name, keys in _KEYS.items():
         with contextlib.suppress(OSError, ValueError):
             content = parse_json(read_regular(run / name))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,7 +19,6 @@ from rogue.harness.commands.runs import update_index_of
 from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrupt
 from rogue.harness.plugins.trust import Trust
 from rogue.harness.results.named_run import DEFAULT_OUT
-from rogue.harness.results.recorded_run import SO_FAR
 from rogue.harness.results.run_directory import locked
 from rogue.harness.terminal import error_console, inform
 from rogue.harness.testbeds import ready_testbed
@@ -30,11 +28,8 @@ from rogue.workloads.printable import printable
 if TYPE_CHECKING:
     from rogue.harness.search.finding import Weakness
     from rogue.harness.search.objective import Measured
-    from rogue.harness.search.study import Proposal, Search
 
 IsPlan = Annotated[bool, typer.Option("--plan", "--dry-run", help="Print what it should take; run nothing.")]
-SEARCH_PAGE: Final = "search.html"
-SENSITIVITY_PAGE: Final = "sensitivity.html"
 WEAKNESSES_PAGE: Final = "weaknesses-{}-{}.html"
 
 
@@ -77,61 +72,19 @@ def search(
 
     \b
       rogue search experiments/found/start/livelock.yml --space experiments/found/spaces/livelock.yml --plan
-      rogue search --resume results/livelock-search/20261120T101500Z-3f9a1c
+      rogue search --resume livelock-search
     """
-    from rogue.harness.commands.growing_run import GrowingOptions, growing, opened, print_plan
-    from rogue.harness.search.study import check_search
+    from rogue.harness.commands.growing_run import GrowingOptions, run_search
 
     aim = {"metric": worst, "against": against}
-    options = GrowingOptions(
-        command="search", experiment=experiment, ranges=space, settings=settings, testbed=testbed, out=out,
-        jobs=jobs, resume=resume, dask=dask, trust=Trust(tuple(plugins or ()), trusts_plugins),
-        trusts_inventory=trusts_inventory, is_plan=is_plan, has_baseline=has_baseline,
-        aim={key: value for key, value in aim.items() if value is not None},
+    return run_search(
+        GrowingOptions(
+            command="search", experiment=experiment, ranges=space, settings=settings, testbed=testbed,
+            out=out, jobs=jobs, resume=resume, dask=dask, trust=Trust(tuple(plugins or ()), trusts_plugins),
+            trusts_inventory=trusts_inventory, is_plan=is_plan, has_baseline=has_baseline,
+            aim={key: value for key, value in aim.items() if value is not None},
+        )
     )  # fmt: skip
-    with opened(options, check_search) as (plan, run):
-        if run is None:
-            typer.echo(printable(f"{plan.aim.metric} of {plan.candidates.measure_text}"))
-            print_plan(plan, options)
-            return ExitCode.OK
-        found = plan.begun(run)
-        with growing(run, plan.candidates.testbed, options, lambda: _finish(found)) as workers:
-            found.objective.workers = workers
-            found.run(time.monotonic, lambda proposal: _show(proposal, found))
-        _finish(found)
-    return ExitCode.OK
-
-
-def _show(proposal: Proposal, search: Search) -> None:
-    """Print a proposal, and write the state of the search for `rogue watch`."""
-    from rogue.harness.search.summary import outcome_lines, proposal_line
-
-    line = proposal_line(proposal, search.objective)
-    inform(line)
-    text = "\n".join(map(printable, [*outcome_lines(search), line]))
-    file = search.objective.run.directory / SO_FAR
-    partial = file.with_name(f"{SO_FAR}.partial")
-    partial.unlink(missing_ok=True)  # or a link in a run of another user would lead out of it
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)
-
-
-def _finish(search: Search) -> None:
-    """Write the page and the finding, and print the summary."""
-    from rogue.harness.commands.growing_run import print_results, write_files
-    from rogue.harness.search.finding import FILE, finding_file
-    from rogue.harness.search.study import JOURNAL
-    from rogue.harness.search.summary import outcome_lines, search_page
-
-    run, lines, held_out = search.objective.run, outcome_lines(search), search.plan.space.seeds.held_out
-    run.manifest.status = "complete" if search.is_over and not search.is_out_of_time else "partial"
-    best, aim = search.finding, search.plan.aim
-    found = None if best is None else finding_file(best, search.objective, aim, held_out)
-    (run.directory / SO_FAR).unlink(missing_ok=True)
-    write_files(run, {SEARCH_PAGE: search_page(lines, search), FILE: found}, JOURNAL)
-    if found is not None:
-        inform(f"finding: {run.directory / FILE}")
-    print_results(run, lines, SEARCH_PAGE)
 
 
 def sensitivity(
@@ -164,32 +117,15 @@ def sensitivity(
       rogue sensitivity my.yml --vary vary.yml
       rogue sensitivity controls/dcqcn-delay --set 'factors={}' --claim X-2-10 --vary vary.yml
     """
-    from rogue.harness.commands.growing_run import (
-        GrowingOptions,
-        growing,
-        opened,
-        print_plan,
-        print_results,
-        write_files,
-    )
-    from rogue.harness.search.sensitivity import check_analysis
-    from rogue.harness.search.summary import analysis_lines, point_line, sensitivity_page
+    from rogue.harness.commands.growing_run import GrowingOptions, run_sensitivity
 
-    options = GrowingOptions(
-        command="sensitivity", experiment=experiment, ranges=vary, settings=settings, testbed=testbed,
-        out=out, jobs=jobs, resume=resume, dask=dask, trust=Trust(tuple(plugins or ()), trusts_plugins),
-        trusts_inventory=trusts_inventory, is_plan=is_plan, claims=claims or (),
+    return run_sensitivity(
+        GrowingOptions(
+            command="sensitivity", experiment=experiment, ranges=vary, settings=settings, testbed=testbed,
+            out=out, jobs=jobs, resume=resume, dask=dask, trust=Trust(tuple(plugins or ()), trusts_plugins),
+            trusts_inventory=trusts_inventory, is_plan=is_plan, claims=claims or (),
+        )
     )  # fmt: skip
-    with opened(options, check_analysis) as (plan, run):
-        if run is None:
-            print_plan(plan, options)
-            return ExitCode.OK
-        with growing(run, plan.candidates.testbed, options, lambda: typer.echo(run.directory)) as workers:
-            analyses = plan.analyse(run, workers, lambda *point: inform(point_line(*point)))
-        run.manifest.status = "complete"
-        write_files(run, {SENSITIVITY_PAGE: sensitivity_page(analyses)})
-        print_results(run, [line for each in analyses for line in analysis_lines(each)], SENSITIVITY_PAGE)
-    return ExitCode.OK
 
 
 def weaknesses(

@@ -76,6 +76,7 @@ def plan(
 def apply(
     inventory: opt.InventoryArgument,
     experiment: opt.ExperimentOption = "",
+    is_dry: Annotated[bool, typer.Option("--dry-run", help="Print the commands; change nothing.")] = False,
     cell: opt.OneCell = None,
     settings: opt.Settings = None,
     plugins: opt.Plugins = None,
@@ -98,7 +99,7 @@ def apply(
             f"{stated.name}: got an experiment, expected none, because the inventory has its marking and "
             "pausing; leave the experiment out, or write switch_follows_experiments: true and dscp alone."
         )
-    return each_of(switches, set_up)
+    return each_of(switches, show_plan if is_dry else set_up)
 
 
 @app.command()

@@ -10,12 +10,12 @@ from rogue.harness.commands.options import command_group
 from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
 from rogue.harness.provisioning.named_inventory import VIRTUAL
 from rogue.harness.terminal import align, call_again, inform, notify
+from rogue.virtual import persistent, prerequisites
 from rogue.virtual.errors import VirtualTestbedError
+from rogue.virtual.network import VirtualNetwork, network
 from rogue.workloads.printable import did_you_mean
 
 if TYPE_CHECKING:
-    from rogue.virtual import persistent
-    from rogue.virtual.network import VirtualNetwork
     from rogue.workloads.topologies import Topology
 
 
@@ -66,8 +66,6 @@ def up(
       rogue testbed up --topology dumbbell --hosts 4 --name second
       rogue testbed up experiments/virtual-incast.yaml
     """
-    from rogue.virtual import persistent
-
     testbed = _bring_up(name, requested_network(experiment, topology, hosts))
     argument = VIRTUAL if name == persistent.DEFAULT_NAME else f"{VIRTUAL}:{name}"
     inform(f"to use it: {call_again('provision', argument)}")
@@ -77,8 +75,6 @@ def up(
 
 def bring_up_default() -> bool:
     """Bring the default testbed up, with progress, if it is not; return True if it was not."""
-    from rogue.virtual import persistent
-
     try:
         persistent.find(persistent.DEFAULT_NAME)
     except VirtualTestbedError:
@@ -90,7 +86,6 @@ def bring_up_default() -> bool:
 
 
 def _bring_up(name: str, network: VirtualNetwork) -> persistent.PersistentTestbed:
-    from rogue.virtual import persistent, prerequisites
     from rogue.virtual.image.build import cache_directory, obtain
     from rogue.virtual.machines.assembly import choose
 
@@ -129,7 +124,6 @@ def build_kernel() -> ExitCode:
       rogue testbed kernel build
       rogue run kernel-incast --testbed kernel
     """
-    from rogue.virtual import prerequisites
     from rogue.virtual.kernel.build import cache_directory as kernel_cache
     from rogue.virtual.kernel.build import obtain as obtain_kernel
 
@@ -148,8 +142,6 @@ def status(
     name: Annotated[str, typer.Option(help="Show this testbed; by default all of yours.")] = "",
 ) -> ExitCode:
     """Print the power, replies, uptime and memory of every machine."""
-    from rogue.virtual import persistent
-
     shown = [persistent.state_directory(name).name] if name else persistent.names()
     if not shown:
         typer.echo("no testbed is up")
@@ -160,8 +152,6 @@ def status(
 @app.command()
 def down(name: Name = "default") -> ExitCode:
     """Switch the machines off and delete the testbed's files, also after a crash."""
-    from rogue.virtual import persistent
-
     had_something = persistent.down(name, inform)
     inform(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
     return ExitCode.OK
@@ -181,8 +171,6 @@ def requested_network(experiment: str, topology: str, hosts: int | None) -> Virt
 
 def _network_of(topology: Topology) -> VirtualNetwork:
     """Return a network with the same names and cables; the switch machine has rates, delays and buffers."""
-    from rogue.virtual.network import network
-
     cables = [(link.a, link.b) for link in topology.links()]
     try:
         return network(topology.host_names(), topology.switch_names(), cables)
@@ -226,8 +214,6 @@ def _wrong_number(kind: str, hosts: int, why: str) -> UsageError:
 
 
 def _show(name: str) -> bool:
-    from rogue.virtual import persistent
-
     try:
         testbed = persistent.find(name)
     except VirtualTestbedError as error:

@@ -28,7 +28,7 @@ def verify(
     to sign a manifest, and check its signature, with ssh-keygen.
 
     \b
-      rogue verify results/quickstart/20261120T101500Z-3f9a1c
+      rogue verify latest
       rogue verify results/quickstart/*
     """
     codes = [ExitCode.OK]
@@ -53,7 +53,6 @@ NO_CHECKSUM: Final = "the manifest has no checksum, because its version is old; 
 
 def verify_run(run: Path) -> ExitCode:
     """Compare a run with its manifest and print each difference."""
-
     is_going = is_locked(run)
     manifest = read_manifest(run)
     if manifest.status == "running":  # or killed: its last cells are in no manifest yet

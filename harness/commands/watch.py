@@ -40,8 +40,8 @@ def watch(
     because the run is only read. `rogue run --live` also shows the progress of each cell.
 
     \b
-      rogue watch results/quickstart/20261120T101500Z-3f9a1c
-      rogue watch results/quickstart/20261120T101500Z-3f9a1c --port 8642
+      rogue watch latest
+      rogue watch quickstart --port 8642
     """
     from rogue.harness.live.run_page import RunPage
 
@@ -71,7 +71,6 @@ def run_state_of(run: Path) -> RunState:
 
 def _ended(run: Path) -> str:
     """Return a sentence with the status of a run that no process works on."""
-
     manifest = read_manifest(run)
     report = run / "report.html"
     where = f"; its report: {report}" if report.is_file() else ""

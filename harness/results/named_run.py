@@ -4,7 +4,7 @@ Only names are read, so that a shell completes them without delay.
 """
 
 import re
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Final
 
@@ -21,25 +21,25 @@ _CANDIDATES_MAX: Final = 5
 def find_run(named: str | PathLike[str]) -> Path:
     """Return a run's directory; UsageError lists candidates if the name is unknown or ambiguous.
 
-    A path that exists, or has a slash, is the directory. Any other name is, in `results`: `latest`, an
+    A path that exists, or has a slash, is the directory. Any other text is, in `results`: `latest`, an
     experiment, of which the newest run counts, or the first characters of an id.
     """
-    path, name = Path(named), fspath(named)
-    if "/" in name or path.exists() or path.is_symlink():
+    path = Path(named)
+    if not isinstance(named, str) or "/" in named or path.exists() or path.is_symlink():
         return path
     runs = runs_below(DEFAULT_OUT)
-    if newest := [run for run in runs if name in (LATEST, run.parent.name)]:
+    if newest := [run for run in runs if named in (LATEST, run.parent.name)]:
         return newest[0]
-    found = [run for run in runs if run.name.startswith(name)]
+    found = [run for run in runs if run.name.startswith(named)]
     if len(found) == 1:
         return found[0]
     if found:
-        problem = f"{name}: got the beginning of {len(found)} ids, expected one; write more of it; they are:"
+        problem = f"{named}: got the beginning of {len(found)} ids, expected one; write more of it; they are:"
     else:
         expected = f"expected the directory of a run, its id, its experiment or {LATEST}"
-        advice = did_you_mean(name, {run.parent.name for run in runs}, "`rogue list runs` lists them")
+        advice = did_you_mean(named, {run.parent.name for run in runs}, "`rogue list runs` lists them")
         the_newest = "; the newest are:" if runs else "."
-        problem = f"{name}: got no run of that name, {expected}; {advice}{the_newest}"
+        problem = f"{named}: got no run of that name, {expected}; {advice}{the_newest}"
     raise UsageError(problem, *[f"  {run}" for run in (found or runs)[:_CANDIDATES_MAX]])
 
 

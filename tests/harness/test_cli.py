@@ -108,7 +108,7 @@ def test_version(here: Here) -> None:
 
 
 @pytest.mark.parametrize("name", HARD)
-def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name: str) -> None:
+def test_wrong_experiment_is_one_sentence(tmp_path: Path, name: str) -> None:
     file = write_experiment(tmp_path, WRONG_EXPERIMENTS[name].text)
     here = tmp_path / "here"
     here.mkdir()
@@ -159,7 +159,7 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
         ),
     ],
 )
-def test_wrong_command_costs_a_sentence_and_nothing_else(
+def test_wrong_command_is_one_sentence(
     tmp_path: Path, here: Here, arguments: tuple[str, ...], words: str
 ) -> None:
     (tmp_path / "latin.yaml").write_bytes("name: é".encode("latin-1"))
@@ -247,6 +247,16 @@ def test_every_error_becomes_a_message_and_a_code(
 
     assert run_guarded(fail) is code
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("arguments", "seconds"), [("-v report x", "7200"), ("watch report", "-1")])
+def test_commands_that_read_runs_are_limited(arguments: str, seconds: str) -> None:
+    program = (
+        "import resource, sys\nfrom rogue.harness import cli\n"
+        "cli.app = lambda *_, **__: print(resource.getrlimit(resource.RLIMIT_CPU)[0])\ncli.main()\n"
+    )
+    command = [sys.executable, "-c", program, *arguments.split()]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == f"{seconds}\n"
 
 
 def test_a_warning_of_a_library_is_no_line_on_the_terminal() -> None:

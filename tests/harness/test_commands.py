@@ -90,13 +90,13 @@ class TestRun:
         assert (manifest.status, manifest.command[:3]) == ("complete", ["rogue", "run", "experiment.yaml"])
         assert rogue(tmp_path, "verify", str(done.run)).code == 0
 
-    def test_what_is_in_the_way_of_measuring_is_told_and_nothing_is_run(self, tmp_path: Path) -> None:
+    def test_obstacles_are_printed_and_nothing_runs(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2", ROGUE_FAKE_OBSTACLE="refused: h1: MTU of eth1: got 1400.")
         assert done.code == 7
         assert "fake cannot measure, so nothing was run:\n  refused: h1: MTU of eth1: got 1400." in done.err
         assert not (tmp_path / "results").exists()
 
-    def test_a_failed_cell_is_told_and_counted(self, tmp_path: Path) -> None:
+    def test_failed_cell_is_printed_and_counted(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "throws")
         assert done.code == 1
         assert "roce" not in done.out
@@ -146,7 +146,7 @@ class TestStopping:
     @pytest.mark.parametrize(
         ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)]
     )
-    def test_finished_cells_are_kept_and_it_says_how_to_go_on(
+    def test_finished_cells_are_kept_with_the_command_to_continue(
         self, tmp_path: Path, number: signal.Signals, code: int
     ) -> None:
         waiting = Waiting(tmp_path)
@@ -184,7 +184,7 @@ class TestStopping:
         assert "another process is writing" in second.err
 
 
-class TestReportOfARunThatGoes:
+class TestReportOfARunInProgress:
     def test_has_what_is_finished_and_leaves_the_run_alone(self, tmp_path: Path) -> None:
         waiting = Waiting(tmp_path)
         (run,) = (tmp_path / "results/small").iterdir()
@@ -214,7 +214,7 @@ class TestDask:
             assert rogue(tmp_path, "verify", str(done.run)).code == 0
 
     @pytest.mark.needs("kernel")
-    def test_a_kernel_runs_on_a_cluster_and_again_where_its_cell_is_gone(self, tmp_path: Path) -> None:
+    def test_kernel_runs_on_a_cluster_and_resumes_a_deleted_cell(self, tmp_path: Path) -> None:
         write_experiment(tmp_path, KERNEL)
         with dask_cluster(2) as address:
             done = rogue(tmp_path, "run", "experiment.yaml", "--testbed", "kernel", "--dask", address)
@@ -236,7 +236,7 @@ class TestDask:
             ("not an address", "expected the address of a Dask scheduler"),
         ],
     )
-    def test_nobody_listens_there(
+    def test_scheduler_that_does_not_listen(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, words: str
     ) -> None:
         monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
@@ -294,7 +294,7 @@ class TestOthers:
         assert (again.code, again.out) == (2, "")
         assert "is there already, expected a new directory" in again.err
 
-    def test_a_report_waits_for_nobody_and_disturbs_nobody(self, tmp_path: Path) -> None:
+    def test_report_of_a_locked_run_is_refused(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")
         (tmp_path / done.run / "report.html").unlink()
         with locked(tmp_path / done.run):
@@ -303,7 +303,7 @@ class TestOthers:
         assert "another process is writing" in again.err
         assert not (tmp_path / done.run / "report.html").exists()
 
-    def test_a_report_adopts_no_file_that_is_not_its_own(self, tmp_path: Path) -> None:
+    def test_report_adopts_no_file_of_the_user(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")
         (tmp_path / done.run / "notes.txt").write_text("mine")
         assert rogue(tmp_path, "report", str(done.run)).code == 0

@@ -44,7 +44,7 @@ def test_no_text_of_others_begins_a_line_of_an_error(kind: type[HarnessError]) -
     assert raised.lines == pickle.loads(pickle.dumps(raised)).lines, "Dask carries it"
 
 
-def test_mistakes_are_told_together_but_not_all() -> None:
+def test_mistakes_are_listed_up_to_a_limit() -> None:
     assert str(ConfigError([problem(1), problem(2)])).count("\n") == 1
     many = str(ConfigError([problem(number) for number in range(PROBLEMS_SHOWN_MAX + 3)]))
     assert many.endswith("... and 3 more mistakes")
@@ -60,7 +60,7 @@ def test_every_error_has_an_exit_code_of_its_own_and_a_docstring() -> None:
         assert kind is HarnessError or kind.exit_code not in (ExitCode.OK, ExitCode.BUG)
 
 
-def test_a_mistake_is_said_in_a_few_lines_whatever_was_written() -> None:
+def test_message_about_a_long_value_is_short() -> None:
     said = str(Problem("x.yaml:1", "k" * 5000, "9" * 5000, "a port", "correct it"))
     assert said.endswith("9..., expected a port; correct it.")
     assert len(said) < 700
@@ -86,13 +86,13 @@ def test_the_systems_wish_arrives_as_an_interrupt(number: signal.Signals) -> Non
     assert isinstance(caught.value, TerminatedError)
 
 
-def test_outside_signals_mean_what_they_meant_before() -> None:
+def test_signal_handlers_are_restored() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with termination_as_interrupt():
         assert signal.getsignal(signal.SIGTERM) is not before
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def test_the_exit_code_tells_who_asked() -> None:
+def test_exit_code_depends_on_the_signal() -> None:
     assert StoppedError("stopped", KeyboardInterrupt()).exit_code is ExitCode.INTERRUPTED
     assert StoppedError("stopped", TerminatedError()).exit_code is ExitCode.TERMINATED

@@ -34,14 +34,14 @@ def measures(run: rogue.LoadedRun) -> set[str]:
     return set(run.metrics["metric"])
 
 
-def test_a_measure_that_nobody_named_is_left_out_with_a_word(directory: Path) -> None:
+def test_untrusted_measure_is_left_out_with_a_warning(directory: Path) -> None:
     told = r"shown\.py is code that was not named: measure flows_seen; name it: rogue\.load\(RUN, plugins="
     with pytest.warns(UserWarning, match=told):
         run = rogue.load(directory)
     assert "flows_seen" not in measures(run)
 
 
-def test_one_that_is_named_or_trusted_is_there(directory: Path) -> None:
+def test_named_or_trusted_measure_is_loaded(directory: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "flows_seen" in measures(rogue.load(directory, plugins=[SHOWN]))
@@ -84,7 +84,7 @@ def test_a_file_runs_with_a_plug_in(tmp_path: Path) -> None:
         unload_plugins()
 
 
-def test_cells_that_fail_are_told(tmp_path: Path) -> None:
+def test_failed_cells_are_a_warning(tmp_path: Path) -> None:
     slow = {**EXPERIMENT, "time_limit": "10us"}
     with pytest.warns(UserWarning, match=r"1 of 1 cells failed, the first, roce-r1: .* raise time_limit"):
         run = rogue.run(slow, out=tmp_path)

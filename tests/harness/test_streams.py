@@ -211,7 +211,7 @@ def test_workers_start_without_streams(tmp_path: Path, redirections: str) -> Non
     )
 
 
-def test_unbuffered_output_waits_for_no_flush() -> None:
+def test_unbuffered_output_needs_no_flush() -> None:
     source = """
 import os
 from rogue.harness.streams import keep_standard_streams

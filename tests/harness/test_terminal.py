@@ -51,7 +51,7 @@ def test_a_terminal_shows_how_many_of_how_many() -> None:
     assert "1 of 13" in text
 
 
-def test_what_is_over_within_a_second_shows_nothing() -> None:
+def test_count_within_a_second_shows_nothing() -> None:
     assert shown(Terminal(), seconds_each=0.1) == ""
 
 
@@ -85,7 +85,7 @@ def test_no_word_begins_a_line_or_steers_a_terminal(environment: Path) -> None:
     assert call_again("report", "a\nb\x1b[2J").isprintable()
 
 
-def test_from_elsewhere_the_whole_path_is_given(
+def test_command_from_another_directory_has_the_whole_path(
     environment: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))

@@ -8,8 +8,6 @@ from pathlib import Path
 from statistics import median_low
 from typing import Final
 
-from rich.console import Console
-
 from rogue.agent.baselines.tcp_socket import GAUGES
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell, cell_facts
@@ -21,6 +19,7 @@ from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.provision import log_file
 from rogue.harness.provisioning.switches.readback import SwitchState
+from rogue.harness.terminal import error_console
 from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts, plan_roles
 from rogue.harness.testbeds.ends.support import end_facts, is_same_for_every_seed, parameter_mistake
@@ -221,7 +220,7 @@ class SshTestbed(Testbed):
 
     def obstacles(self) -> list[str]:
         """Return the doctor's findings that refuse."""
-        findings = examine(self.inventory, log_file(None, "doctor"), Console(stderr=True))
+        findings = examine(self.inventory, log_file(None, "doctor"), error_console())
         return [str(finding) for finding in findings if finding.refuses]
 
     def unsupported(self, cell: Cell) -> str | None:

@@ -40,7 +40,7 @@ def test_board_is_written_below_the_results(tmp_path: Path, capsys: pytest.Captu
     assert json.loads((tmp_path / "claims.json").read_text()) == content
 
 
-def test_page_and_readme_may_stand_elsewhere(tmp_path: Path) -> None:
+def test_page_and_readme_elsewhere(tmp_path: Path) -> None:
     run = write_run(tmp_path / "results" / "x" / "a", outcome())
     readme = tmp_path / "README.md"
     readme.write_text(f"{BEGIN}\n{END}\n")
@@ -113,7 +113,7 @@ def old_run(tmp_path: Path) -> Path:
     return write_sample_run(tmp_path / "results" / "old", sample)
 
 
-def test_an_old_run_is_judged_again_and_says_so(
+def test_old_run_is_evaluated_again_with_a_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, old_run: Path
 ) -> None:
     monkeypatch.setattr("rogue.harness.commands.claims.note_report_files", lambda run: None)
@@ -130,7 +130,7 @@ def test_a_run_that_may_not_be_written_stays_as_it_is(
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("rogue.harness.results.run_directory.locked", refuse)
+    monkeypatch.setattr("rogue.harness.commands.claims.locked", refuse)
     claims([tmp_path / "results"], tmp_path / "claims.html")
     assert not (old_run / "claims.json").exists()
     content = json.loads((tmp_path / "claims.json").read_text())
@@ -159,9 +159,7 @@ def test_a_run_without_a_manifest_that_can_be_read_is_left_out_if_that_is_accept
     assert f"rogue: left out: {damaged}" in capsys.readouterr().err
 
 
-def test_verdicts_that_somebody_changed_are_not_believed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_verdicts_are_evaluated_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = write_run(tmp_path / "a", outcome(), files={"claims.json": "0" * 64})
     asked: list[Path] = []
     monkeypatch.setattr("rogue.harness.commands.claims._evaluated", lambda run: asked.append(run) or [])
@@ -227,7 +225,7 @@ def test_a_cluster_is_handed_on(calls: list[RunOptions], tmp_path: Path) -> None
     assert [each.resume for each in calls if each.resume] == [stopped]
 
 
-def test_what_is_complete_is_skipped_and_what_was_stopped_resumes(
+def test_complete_runs_are_skipped_and_stopped_runs_resume(
     calls: list[RunOptions], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     present(tmp_path, NAMES[0], "scale=quick", commit="b")
@@ -259,7 +257,7 @@ def test_a_complete_run_comes_before_a_newer_one_that_was_stopped(
     assert [each.arguments[1] for each in calls] == [NAMES[1]]
 
 
-def test_everything_runs_again_if_asked(calls: list[RunOptions], tmp_path: Path) -> None:
+def test_again_runs_everything(calls: list[RunOptions], tmp_path: Path) -> None:
     for name, status in zip(NAMES, ("complete", "partial"), strict=True):
         present(tmp_path, name, "scale=quick", status=status)
     reproduce.reproduce(**options(tmp_path, is_again=True))
@@ -310,7 +308,7 @@ def test_unknown_paper(tmp_path: Path) -> None:
         paper_experiments("x")
 
 
-def test_a_damaged_manifest_is_no_run(tmp_path: Path) -> None:
+def test_damaged_manifest_is_ignored(tmp_path: Path) -> None:
     damaged = present(tmp_path, NAMES[0], "scale=quick")
     (damaged / "manifest.json").write_text("{")
     assert reproduce.known_runs(tmp_path) == []

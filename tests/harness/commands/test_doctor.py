@@ -69,7 +69,7 @@ def test_one_refusal_is_enough(
     assert f"provision {path}" in shown.err
 
 
-def test_a_warning_is_told_and_refuses_nothing(
+def test_warning_is_printed_without_refusal(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     examined(monkeypatch, spooled_bytes=7)
@@ -87,7 +87,7 @@ def test_a_hardware_switch_that_differs_refuses(
     assert "refused: tor: interface Ethernet1: got nothing, expected" in capsys.readouterr().out
 
 
-def test_an_experiment_asks_hardware_switches_what_they_have(
+def test_hardware_switches_are_compared_with_an_experiment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The switch has no settings and reports no buffer; K is 98 670 bytes."""
@@ -147,16 +147,14 @@ def test_packets_that_do_not_fit_the_hosts_network_refuse(
     assert lines[-1] == "measuring is refused; findings that refuse: 1"
 
 
-def test_a_testbed_that_is_not_up_is_told(tmp_path: Path) -> None:
+def test_testbed_that_is_down_is_an_error(tmp_path: Path) -> None:
     done = rogue(tmp_path, "doctor", "virtual:nobody", XDG_STATE_HOME=str(tmp_path))
     assert done.code == 7
     assert "rogue testbed up" in done.err
 
 
 @pytest.mark.parametrize(("settings", "cell", "got"), [(["seed=2"], None, "--set"), (None, "a-r1", "--cell")])
-def test_what_belongs_to_an_experiment_needs_one(
-    settings: list[str] | None, cell: str | None, got: str
-) -> None:
+def test_options_of_an_experiment_need_one(settings: list[str] | None, cell: str | None, got: str) -> None:
     with pytest.raises(UsageError) as told:
         requested_cells("doctor", "", settings, cell)
     expected = "expected both; name one after the inventory."
@@ -170,7 +168,7 @@ def typed(*words: str) -> int:
     return int(run_guarded(lambda: app(["doctor", *words], prog_name="rogue", standalone_mode=False)))
 
 
-def test_a_pipe_is_no_inventory_and_nobody_waits_for_it(tmp_path: Path, capsys: Capture) -> None:
+def test_pipe_is_refused_without_waiting(tmp_path: Path, capsys: Capture) -> None:
     os.mkfifo(tmp_path / "nodes.yaml")
     assert typed(str(tmp_path / "nodes.yaml")) == 2
     assert f"got {tmp_path / 'nodes.yaml'}, expected a file" in capsys.readouterr().err
@@ -236,7 +234,7 @@ def test_another_place_is_refused_before_cards_are_queried(
         (["dctcp.yaml", "--log", "out.log"], "EXPERIMENT, --log"),
     ],
 )
-def test_what_has_no_meaning_for_cards_is_refused(
+def test_options_without_effect_on_cards_are_refused(
     tmp_path: Path, asked: list[object], capsys: Capture, words: list[str], given: str
 ) -> None:
     file = tmp_path / "cards.json"

@@ -33,7 +33,7 @@ def test_from_a_manifest_to_an_inventory_that_is_checked(tmp_path: Path) -> None
     assert "the one with 14:58:d0:00:01:02" in checked.out
 
 
-def test_what_is_no_host_is_named(tmp_path: Path) -> None:
+def test_nodes_that_are_no_hosts_are_listed(tmp_path: Path) -> None:
     text = M510.read_text().replace('name="raw-pc"', 'name="emulab-blockstore"').split("<node ")
     nodes = [text[0], *(each.replace("emulab-blockstore", "raw-pc") for each in text[1:3]), *text[3:]]
     (tmp_path / "manifest.xml").write_text("<node ".join(nodes))
@@ -64,7 +64,7 @@ def test_the_example_is_an_inventory(tmp_path: Path) -> None:
     assert "s0->h0, s0->h1" in checked.out
 
 
-def test_a_mistake_is_told_with_its_place(tmp_path: Path) -> None:
+def test_mistake_is_printed_with_its_place(tmp_path: Path) -> None:
     path = write_inventory(tmp_path, ("10.9.0.11", "10.9.0"))
     checked = rogue(tmp_path, "inventory", "check", str(path))
     assert checked.code == 2
@@ -85,9 +85,7 @@ def test_a_mistake_is_told_with_its_place(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("place", ["file", "host_vars"])
-def test_a_value_that_is_not_what_its_author_means(
-    tmp_path: Path, written: str, said: str, place: str
-) -> None:
+def test_ambiguous_yaml_value_is_refused(tmp_path: Path, written: str, said: str, place: str) -> None:
     port = "ansible_port: 4002"
     in_file = written if written.startswith("ansible_port") else f"{port}, {written}"
     path = write_inventory(tmp_path, (port, in_file if place == "file" else port))
@@ -137,7 +135,7 @@ def call(*words: object) -> Result:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_program_is_run_only_where_the_option_says_so(command: list[str], program: Path) -> None:
+def test_program_runs_only_with_its_option(command: list[str], program: Path) -> None:
     refused = call(*command, program)
     assert isinstance(refused.exception, UsageError), refused.exception
     assert f"`chmod -x {program}`" in str(refused.exception)

@@ -25,7 +25,7 @@ from rogue.workloads.faults import FAULTS
 from rogue.workloads.transports import BASES, FEATURES, TransportName
 
 
-def test_a_transport_runs_where_its_testbed_says(tmp_path: Path) -> None:
+def test_listed_testbeds_agree_with_the_testbeds(tmp_path: Path) -> None:
     names = [TransportName(name) for name in BASES]
     names += [
         TransportName(base, (word,)) for word in FEATURES for base in BASES if word in BASES[base].allowed
@@ -156,7 +156,7 @@ def offered(words: str, directory: Path) -> list[str]:
         ("rogue ver", ["verify"]),
     ],
 )
-def test_bash_is_told_names(words: str, names: list[str], tmp_path: Path) -> None:
+def test_bash_completion(words: str, names: list[str], tmp_path: Path) -> None:
     assert offered(words, tmp_path) == names
 
 
@@ -175,7 +175,7 @@ def test_runs_are_offered_newest_first_and_not_all(tmp_path: Path, monkeypatch: 
     assert completion.runs("results/a/")[0] == f"results/a/{names[-2]}"
 
 
-def test_files_are_offered_where_no_name_begins_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_offered_if_no_name_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "nodes.yaml").touch()
     (tmp_path / "mine").mkdir()
@@ -193,7 +193,7 @@ def test_files_are_offered_where_no_name_begins_so(tmp_path: Path, monkeypatch: 
     "name",
     ["$(touch me)", "\\$(touch me)", "`touch me`", "a;b", "a b", "a\nb", "a\x1b[2J", "a'b", "a*", "&"],
 )
-def test_a_name_that_a_shell_would_not_take_as_it_stands_is_not_offered(
+def test_names_that_a_shell_interprets_are_not_offered(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -42,7 +42,7 @@ def run(place: Path, done: Finished, tmp_path: Path) -> Path:
     return Path(shutil.copytree(place / done.run, tmp_path / "theirs" / done.run.name))
 
 
-def test_the_manifest_keeps_what_ran_and_says_how_to_run_it_again(run: Path) -> None:
+def test_manifest_keeps_plugins_and_the_command_to_repeat_a_cell(run: Path) -> None:
     manifest = json.loads((run / "manifest.json").read_text())
     kept = {each["file"]: each for each in manifest["plugins"]}
     assert kept["swift.py"]["text"] == SWIFT.read_text()
@@ -61,7 +61,7 @@ def test_the_report_shows_what_a_plugin_adds(run: Path) -> None:
     assert "Swift" in page
 
 
-def test_somebody_elses_run_runs_no_code_of_its_own(run: Path, tmp_path: Path) -> None:
+def test_plugins_of_a_received_run_do_not_run(run: Path, tmp_path: Path) -> None:
     """A tampered plug-in leaves no mark when the run is resumed or reported on; verify finds it."""
     file = run / "manifest.json"
     manifest = json.loads(file.read_text())
@@ -81,7 +81,7 @@ def test_somebody_elses_run_runs_no_code_of_its_own(run: Path, tmp_path: Path) -
     assert (tmp_path / "mark").exists(), "a person said so"
 
 
-def test_a_report_without_its_plugins_says_what_is_left_out(run: Path) -> None:
+def test_report_without_its_plugins_lists_what_is_left_out(run: Path) -> None:
     done = rogue(run.parent, "report", run.name, ROGUE_FAKE_REPORT="real")
     assert done.code == 0
     assert "left out, for the plug-in shown.py is code that was not named: measure flows_seen, " in done.err
@@ -114,7 +114,7 @@ def test_a_plugins_figure_is_written_like_the_others(run: Path) -> None:
     assert "got 'empty'" not in named.err
 
 
-def test_a_run_goes_on_with_the_plugins_that_it_was_begun_with(run: Path) -> None:
+def test_run_resumes_with_its_own_plugins(run: Path) -> None:
     refused = rogue(run.parent, "run", "--resume", run.name)
     assert refused.code == 2
     assert "plug-in swift.py (control swift; SHA-256" in refused.err
@@ -166,7 +166,7 @@ def test_a_parameter_of_a_plugin_is_checked_before_the_run(place: Path) -> None:
     assert "expected a number from 0 to 1" in done.err
 
 
-def test_lists_say_where_an_entry_is_from(place: Path) -> None:
+def test_lists_name_the_plugin_of_an_entry(place: Path) -> None:
     done = rogue(place, "list", "controls", "--plugin", "swift.py")
     assert done.out.splitlines()[-1].startswith("swift  Constants of Swift")
     assert done.out.splitlines()[-1].endswith("(plug-in swift.py)")
@@ -174,7 +174,7 @@ def test_lists_say_where_an_entry_is_from(place: Path) -> None:
     assert "(plug-in shown.py)" in rogue(place, "list", "measures", "--plugin", "shown.py").out
 
 
-def test_trust_is_for_runs_that_are_there(place: Path) -> None:
+def test_trust_needs_an_existing_run(place: Path) -> None:
     done = rogue(place, "run", "swift.yaml", "--trust-plugins")
     assert done.code == 2
     assert "--trust-plugins: got no --resume" in done.err
@@ -261,7 +261,7 @@ def test_a_file_of_another_simulator_becomes_ours_and_back(
     assert capsys.readouterr().out == "2\n2 1 3 100 5 0.000000000\n1 2 3 100 6 0.500000000\n"
 
 
-def test_what_ours_would_refuse_is_not_written(tmp_path: Path) -> None:
+def test_invalid_conversion_is_not_written(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text(
         "6 2 4\n4 5\n0 4 1Gbps 1ns 0\n1 4 1Gbps 1ns 0\n2 5 1Gbps 1ns 0\n3 5 1Gbps 1ns 0\n"
     )
@@ -335,7 +335,7 @@ def test_new_experiment_is_planned_at_once(tmp_path: Path) -> None:
     assert (refused.code, "mine.yaml, which is there already" in refused.err) == (2, True)
 
 
-def test_what_a_control_says_does_not_steer_the_terminal(tmp_path: Path) -> None:
+def test_text_of_a_control_does_not_steer_the_terminal(tmp_path: Path) -> None:
     rogue(tmp_path, "new", "nic-control", "mine", "--language", "c++")
     text = (tmp_path / "mine.h").read_text()
     (tmp_path / "mine.h").write_text(
@@ -347,7 +347,7 @@ def test_what_a_control_says_does_not_steer_the_terminal(tmp_path: Path) -> None
     assert "\x1b" not in checked.out
 
 
-def test_what_breaks_the_contract_is_said(tmp_path: Path) -> None:
+def test_broken_contract_is_printed(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(BAD)
     checked = rogue(tmp_path, "check-plugin", "bad.py")
     assert checked.code == 1

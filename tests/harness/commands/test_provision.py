@@ -58,7 +58,7 @@ class Provisioner:
 
 
 @pytest.mark.parametrize(("is_check", "comes_up"), [(False, True), (True, False)])
-def test_the_default_inventory_brings_machines_up_and_says_how_to_end_them(
+def test_default_inventory_starts_machines_and_prints_how_to_end_them(
     path: Path,
     provisioner: "Provisioner",
     monkeypatch: pytest.MonkeyPatch,
@@ -84,7 +84,7 @@ def provisioner(monkeypatch: pytest.MonkeyPatch) -> Provisioner:
     return fake
 
 
-def test_it_says_how_much_was_changed(
+def test_number_of_changes_is_printed(
     path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command.provision(str(path)) is ExitCode.OK
@@ -92,7 +92,7 @@ def test_it_says_how_much_was_changed(
     assert provisioner.ports == {}
 
 
-def test_with_check_it_says_what_would_be(
+def test_check_prints_what_would_change(
     path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command.provision(str(path), is_check=True)
@@ -114,7 +114,7 @@ def test_an_experiment_gives_the_switch_its_rates(
     }
 
 
-def test_ctrl_c_says_how_to_go_on_and_how_to_go_back(path: Path, provisioner: Provisioner) -> None:
+def test_ctrl_c_prints_how_to_continue_and_how_to_undo(path: Path, provisioner: Provisioner) -> None:
     provisioner.is_interrupted = True
     with pytest.raises(
         StoppedError, match=r"stopped in task 3; to continue: .* provision .*; to put .* teardown "
@@ -151,7 +151,7 @@ def test_hardware_switches_are_set_up_too(
 
 
 @pytest.mark.parametrize("is_check", [False, True])
-def test_a_switch_that_follows_experiments_waits_for_one(
+def test_switch_that_follows_experiments_is_not_set(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, is_check: bool
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(FOLLOWS, LOGIN),))
@@ -191,7 +191,7 @@ def test_ctrl_c_while_a_node_does_not_reply_ends_everything_at_once(tmp_path: Pa
     assert not log.exists(), "Ansible went nowhere"
 
 
-def test_it_says_how_much_was_put_back(
+def test_number_of_restored_changes_is_printed(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
@@ -211,7 +211,7 @@ def test_ctrl_c_loses_nothing_that_is_written_down(path: Path, monkeypatch: pyte
         command.teardown(str(path))
 
 
-def test_hardware_switches_are_put_back_and_their_failures_stop_nobody(
+def test_failure_of_a_hardware_switch_does_not_stop_teardown(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))

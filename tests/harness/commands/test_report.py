@@ -101,7 +101,7 @@ def written(directory: Path, *, is_readable: bool = True) -> Path:
     return directory
 
 
-def test_runs_that_can_be_read_are_compared_without_a_word(
+def test_readable_runs_are_compared_without_messages(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     compare(written(tmp_path / "a"), written(tmp_path / "b"), everything=True)
@@ -110,7 +110,7 @@ def test_runs_that_can_be_read_are_compared_without_a_word(
     assert "identical, run by run" in said.out
 
 
-def test_a_table_that_cannot_be_read_is_told_though_nothing_is_left_to_compare(
+def test_unreadable_table_is_reported_before_the_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its checksum is right: nothing but reading finds it."""
@@ -122,7 +122,7 @@ def test_a_table_that_cannot_be_read_is_told_though_nothing_is_left_to_compare(
     assert said.count("\n") == 1
 
 
-def test_a_page_is_written_where_it_was_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_page_is_written_to_the_named_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = written(tmp_path / "a"), written(tmp_path / "b")
     page = tmp_path / "page.html"
     compare(*runs, html=page)
@@ -144,7 +144,7 @@ def asked(run: Path, tmp_path: Path) -> dict[str, Any]:
     return {"run": run, "only": ["throughput"], "formats": "csv", "out": tmp_path / "out"}
 
 
-def test_files_stand_beside_the_run_by_default(
+def test_files_are_written_beside_the_run_by_default(
     run: Path, asked: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(run.rglob("*"))
@@ -161,7 +161,7 @@ def test_files_stand_beside_the_run_by_default(
     assert sorted(run.rglob("*")) == before
 
 
-def test_a_damaged_run_has_no_figures_unless_it_is_asked_for(asked: dict[str, Any], tmp_path: Path) -> None:
+def test_figures_of_a_damaged_run_need_permission(asked: dict[str, Any], tmp_path: Path) -> None:
     run = Path(shutil.copytree(asked["run"], tmp_path / "run"))
     table = next(run.rglob("throughput.parquet"))
     table.chmod(0o644)

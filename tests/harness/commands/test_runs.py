@@ -40,15 +40,13 @@ def test_the_results_of_a_run_get_their_page(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_run_elsewhere_gets_none(tmp_path: Path) -> None:
+def test_moved_run_gets_no_page(tmp_path: Path) -> None:
     run = make(tmp_path).rename(tmp_path / "copy")
     update_index_of([run, tmp_path / "gone"])
     assert not list(tmp_path.rglob("index.html"))
 
 
-def test_a_page_that_cannot_be_written_costs_a_message(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unwritable_page_is_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "index.html").write_text("mine")
     update_index(tmp_path)
     update_index(tmp_path / "gone")
@@ -58,7 +56,7 @@ def test_a_page_that_cannot_be_written_costs_a_message(
     assert (tmp_path / "index.html").read_text() == "mine"
 
 
-def test_somebody_who_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_of_a_hanging_process_is_not_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "PATIENCE_SECONDS", 0.0)
     descriptor = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -67,7 +65,7 @@ def test_somebody_who_hangs_is_not_waited_for(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "index.html").exists()
 
 
-def test_a_tag_stands_in_the_list_of_runs_and_the_run_stays(tmp_path: Path) -> None:
+def test_tag_is_listed_and_leaves_the_run_unchanged(tmp_path: Path) -> None:
     run = write_sample_run(tmp_path / "run")
     name = str(read_manifest(run).experiment["name"])
     (tmp_path / "results" / name).mkdir(parents=True)
@@ -86,9 +84,7 @@ def test_a_run_that_was_moved_has_no_place_for_tags(tmp_path: Path) -> None:
         tag(run, ["submitted"])
 
 
-def test_a_run_goes_with_its_directory_and_the_page_knows(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_deleted_run_leaves_the_page(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = run.parent.parent
     other = make(results, "shuffle", "20261121T101500Z-000002")
     partial_report(run).write_text("x")
@@ -102,7 +98,7 @@ def test_a_run_goes_with_its_directory_and_the_page_knows(
     assert capsys.readouterr().err == f"{run}: incast, complete, 1 cell, 3 MB\n"
 
 
-def test_without_a_terminal_it_wants_yes(run: Path) -> None:
+def test_deletion_without_a_terminal_needs_yes(run: Path) -> None:
     with pytest.raises(UsageError, match="got no terminal to ask on, expected --yes; add it to delete 1 dir"):
         rm([run], yes=False)
     assert run.exists()
@@ -114,13 +110,13 @@ def test_on_a_terminal_it_asks(run: Path, answer: bytes, code: int) -> None:
     assert run.exists() == (code != 0)
 
 
-def test_a_run_that_somebody_works_on_stays(run: Path) -> None:
+def test_locked_run_is_not_deleted(run: Path) -> None:
     with locked(run), pytest.raises(UsageError, match="another process is writing"):
         rm([run], yes=True)
     assert (run / "cells/rogue-r1/flows.parquet").exists()
 
 
-def test_what_is_no_run_stays(run: Path) -> None:
+def test_other_directories_are_not_deleted(run: Path) -> None:
     results = run.parent.parent
     other = results / "webapp"
     other.mkdir()
@@ -151,7 +147,7 @@ def test_links_inside_a_run_are_not_followed(run: Path, tmp_path: Path) -> None:
     assert (tmp_path / "mine/notes.txt").read_text() == "mine"
 
 
-def test_a_damaged_run_and_a_report_on_several_go_too(run: Path) -> None:
+def test_damaged_runs_and_combined_reports_are_deleted(run: Path) -> None:
     (run / "manifest.json").write_text("{")
     report = run.parent.parent / "reports/20261120T101500Z-abcdef"
     report.mkdir(parents=True)
@@ -176,7 +172,7 @@ def test_after_a_stop_the_same_command_deletes_the_rest(run: Path, monkeypatch: 
     assert not run.exists()
 
 
-def test_a_place_that_does_not_let_go(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_deletion_is_an_error(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
@@ -200,7 +196,7 @@ def test_a_run_is_listed_reported_and_removed(tmp_path: Path) -> None:
     assert rogue(tmp_path, "rm", str(runs[0]), "--yes").code == 2
 
 
-def test_a_report_on_several_runs_stands_among_the_results(tmp_path: Path) -> None:
+def test_combined_report_is_listed_with_the_results(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     runs = [str(rogue(tmp_path, "run", "experiment.yaml", "--testbed", "fake").run) for _ in range(2)]
     done = rogue(tmp_path, "report", *runs, ROGUE_FAKE_REPORT="real")

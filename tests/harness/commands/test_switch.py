@@ -47,6 +47,8 @@ def test_from_a_plan_to_undone(switch: FakeEos, capsys: Capture) -> None:
     planned = capsys.readouterr().out
     assert planned.splitlines()[0] == "tor (eos) would receive:"
     assert "  priority-flow-control priority 3 no-drop" in planned.splitlines()
+    assert command.apply("rack.yaml", is_dry=True) is ExitCode.OK
+    assert capsys.readouterr().out == planned
     assert command.apply("rack.yaml") is ExitCode.OK
     assert capsys.readouterr().out == planned.replace("would receive", "received")
     assert command.check("rack.yaml") is ExitCode.OK
@@ -89,7 +91,7 @@ def test_one_switch_that_fails_keeps_no_other_from_being_undone(
     assert capsys.readouterr().out.startswith("tor (eos) received:")
 
 
-def test_a_plan_offline_asks_nobody(switch: FakeEos, capsys: Capture) -> None:
+def test_offline_plan_does_not_log_in(switch: FakeEos, capsys: Capture) -> None:
     assert command.plan("rack.yaml", is_offline=True) is ExitCode.OK
     assert (switch.heard, "  commit" in capsys.readouterr().out) == ([], True)
 
@@ -162,7 +164,7 @@ def test_it_needs_an_experiment(verb: Callable[[str], ExitCode], monkeypatch: py
     )
 
 
-def test_a_switch_whose_numbers_are_typed_is_not_set_for_an_experiment(
+def test_switch_with_stated_settings_is_not_set_for_an_experiment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -255,7 +257,7 @@ def test_one_cell_can_be_named(tmp_path: Path) -> None:
     )
 
 
-def test_only_what_nodes_carry_counts(tmp_path: Path) -> None:
+def test_only_transports_of_nodes_count(tmp_path: Path) -> None:
     assert told(tmp_path, "transports=[irn, dctcp]") == "priority 3: marks beyond 98670 bytes"
     refusal = told(tmp_path, "transports=[irn]")
     assert ": got irn, expected a transport that nodes can run; " in refusal

@@ -64,7 +64,7 @@ def test_an_experiments_topology_becomes_a_network(tmp_path: Path) -> None:
         ("x.yaml", "star", None, "an experiment and --topology or --hosts"),
     ],
 )
-def test_what_cannot_be_is_said(experiment: str, kind: str, hosts: int | None, words: str) -> None:
+def test_impossible_networks_are_errors(experiment: str, kind: str, hosts: int | None, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         requested_network(experiment, kind, hosts)
 
@@ -134,7 +134,7 @@ def test_status_of_a_half_started_testbed(state_home: Path, capsys: pytest.Captu
     assert "testbed half is not up" in capsys.readouterr().out
 
 
-def test_down_says_whether_there_was_anything(state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_down_reports_whether_a_testbed_was_up(state_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     testbed.up("", "star", 2)
     assert testbed.down("default") is ExitCode.OK
     assert "testbed default: down; nothing is left of it" in capsys.readouterr().err
@@ -142,7 +142,7 @@ def test_down_says_whether_there_was_anything(state_home: Path, capsys: pytest.C
     assert "testbed default: was not up" in capsys.readouterr().err
 
 
-def test_ctrl_c_leaves_nothing_and_says_so(state_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_leaves_nothing(state_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
