@@ -11,8 +11,7 @@ import yaml
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
-from rogue.workloads.printable import did_you_mean, printable, shortened
-from rogue.workloads.specification import mistake
+from rogue.workloads.printable import did_you_mean, printable
 from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.topologies.topology import HOSTS_MAX
 from rogue.workloads.units import RATE, TIME, Quantity, UnitError
@@ -55,26 +54,21 @@ def read_network(source: DataSource) -> LinkList:
     hosts = tuple(node for node in nodes if node.startswith("h"))
     switches = tuple(node for node in nodes if node.startswith("s"))
     if not 2 <= len(hosts) <= HOSTS_MAX:
-        raise mistake(
-            f"2 to {HOSTS_MAX} hosts", "add links, or take some away", f"{len(hosts)} in {source.name}"
-        )
+        raise source.wrong(f"{len(hosts)}", f"2 to {HOSTS_MAX} hosts", "add links, or take some away")
     _check_hosts(source, found)
     _check_joined(source, found, nodes)
     return LinkList(source.file, hosts, switches, tuple(link[:4] for link in found))
 
 
 def _wrong(source: DataSource, line: int, key: str, got: str, expected: str) -> PydanticCustomError:
-    return mistake(
-        expected, "correct the file", f"{shortened(got)} in line {line}, key {key} of {source.name}"
-    )
+    return source.wrong(got, expected, place=f"line {line}, key {key}")
 
 
 def _link(source: DataSource, entry: Entry) -> _Link:
     for key, (_, line) in entry.items():
         if key not in KEYS:
-            advice = did_you_mean(key, KEYS, "remove it")
-            got = f"the key {printable(key)[:40]} in line {line} of {source.name}"
-            raise mistake(f"the keys {', '.join(KEYS)}", advice, got)
+            got, advice = f"the key {key[:40]}", did_you_mean(key, KEYS, "remove it")
+            raise source.wrong(got, f"the keys {', '.join(KEYS)}", advice, f"line {line}")
     line = min(line for _, line in entry.values())
     for key in ("link", "rate"):
         if key not in entry:
@@ -127,26 +121,23 @@ def _check_joined(source: DataSource, links: list[_Link], nodes: list[str]) -> N
         new += near
     apart = [link for link in links if link.a not in reached]
     if apart:
-        got = f"{apart[0].a}-{apart[0].b}, which no way leads to from {start},"
+        got = f"{apart[0].a}-{apart[0].b}, which no path connects with {start},"
         raise _wrong(source, apart[0].line, "link", got, "a network in one piece")
 
 
 def _entries(source: DataSource) -> Iterator[Entry]:
     if len(source.content) > TEXT_BYTES_MAX:
-        got = f"{len(source.content)} bytes in {source.name}"
-        raise mistake(f"at most {TEXT_BYTES_MAX}", "take links away", got)
+        raise source.wrong(f"{len(source.content)} bytes", f"at most {TEXT_BYTES_MAX}", "take links away")
     try:
         events = list(yaml.parse(source.text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        raise mistake(f"YAML, {_SHAPE}", "correct the file", f"none{place} of {source.name}") from error
+        place = f"line {mark.line + 1}" if mark else ""
+        raise source.wrong("none", f"YAML, {_SHAPE}", place=place) from error
     nodes = [event for event in events if isinstance(event, yaml.CollectionStartEvent | yaml.ScalarEvent)]
     if not _is_list_of_links(nodes):
         line = _line(nodes[0]) if nodes else 1
-        raise mistake(
-            f"YAML, {_SHAPE}", "correct the file", f"other YAML from line {line} on of {source.name}"
-        )
+        raise source.wrong("other YAML", f"YAML, {_SHAPE}", place=f"line {line} and below")
     yield from _mappings(source, events[events.index(nodes[2]) + 1 :])
 
 
@@ -185,9 +176,9 @@ def _mappings(source: DataSource, events: Sequence[yaml.Event]) -> Iterator[Entr
         elif isinstance(event, yaml.ScalarEvent) and entry is not None and key is not None:
             entry[key], key = (event.value, line), None
         else:
-            raise mistake(_SHAPE, "correct the file", f"other YAML in line {line} of {source.name}")
+            raise source.wrong("other YAML", _SHAPE, place=f"line {line}")
     if not 0 < count <= LINKS_MAX:
-        raise mistake(f"1 to {LINKS_MAX} links", "correct the file", f"{count} links in {source.name}")
+        raise source.wrong(f"{count} links", f"1 to {LINKS_MAX} links")
 
 
 def network_text(network: LinkList) -> str:

@@ -72,7 +72,7 @@ def test_priorities_are_groups_where_they_differ() -> None:
 BAD_MATRIX = {
     HEAD
     + "0->1 start 0 size 7\n": "1 connections in a.cm, expected the 2 that its line Connections announces",
-    HEAD + "0->4 start 0 size 7\n": "0->4 in line 4 of a.cm, expected two different nodes of the 4",
+    HEAD + "0->4 start 0 size 7\n": "0->4 in line 4 of a.cm, expected two different nodes below 4",
     HEAD + "1->1 start 0 size 7\n": "1->1 in line 4",
     HEAD + "0-1 start 0 size 7\n": "0-1 in line 4 of a.cm, expected a connection, such as",
     HEAD
@@ -189,7 +189,7 @@ BAD_TREE = {
     LEAF_SPINE.replace("Radix_Up 2", "Radix_Up -2"): "-2 in line 7",
     LEAF_SPINE.replace(
         "Radix_Down 2", "Radix_Down 1"
-    ): "4 uplinks of racks, and 1 ports down of each switch above",
+    ): "4 uplinks of racks, 1 ports down of each switch above in a.topo, expected one link",
     LEAF_SPINE.replace("Nodes 8", "Nodes 9"): "9 nodes, 8 in a pod, 4 in a rack in a.topo",
     LEAF_SPINE.replace("Nodes 8", "Nodes 80000"): "80000 nodes, 8 in a pod",
     LEAF_SPINE.replace("Nodes 8", "Nodes 16"): "2 pods in a.topo, expected one pod",

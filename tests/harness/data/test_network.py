@@ -2,18 +2,15 @@
 
 import pytest
 from helpers.experiments import NETWORK, link_list
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data import network
-from rogue.harness.data.network import network_text, read_network
-from rogue.harness.data.source import data_source
+from rogue.harness.data.network import network_text
 
 GOOD = "links:\n  - {link: h0-s0, rate: 1Gbps}\n  - {link: h1-s0, rate: 1Gbps}\n"
 
 
-def told(text: str) -> str:
+def refusal(text: str) -> str:
     with pytest.raises(PydanticCustomError) as caught:
         link_list(text)
     assert caught.value.context is not None
@@ -53,7 +50,7 @@ BAD = {
     "  - {link: gpu0-s0, rate: 1Gbps}": "gpu0-s0 in line 4, key link of net.yaml, expected two ends",
     "  - {link: h2;id-s0, rate: 1Gbps}": "h2;id-s0 in line 4, key link of net.yaml, expected two ends",
     '  - {link: "h2-s0\\e", rate: 1Gbps}': "h2-s0\ufffd in line 4, key link of net.yaml, expected two ends",
-    "  - {link: h2-s1, rate: 1Gbps}": "h2-s1, which no way leads to from h0, in line 4, key link",
+    "  - {link: h2-s1, rate: 1Gbps}": "h2-s1, which no path connects with h0, in line 4, key link",
     "  - [h2, s0]": "other YAML in line 4 of net.yaml",
     "  - {link: [h2, s0], rate: 1Gbps}": "other YAML in line 4",
     "  - {}": "other YAML in line 4",
@@ -67,33 +64,25 @@ BAD = {
 
 @pytest.mark.parametrize("line", BAD)
 def test_wrong_link_names_line_and_key(line: str) -> None:
-    assert told(f"{GOOD}{line}\n").startswith(BAD[line])
+    assert refusal(f"{GOOD}{line}\n").startswith(BAD[line])
 
 
 def test_mistake_names_the_link_within_a_line() -> None:
     links = "{link: h0-s0, rate: 1Gbps}, {link: h1-s0, rate: 1Gbps}"
-    host = told(f"links: [{links}, {{link: h0-s1, rate: 1Gbps}}]")
+    host = refusal(f"links: [{links}, {{link: h0-s1, rate: 1Gbps}}]")
     assert host.startswith("h0 a second time in line 1, key link of net.yaml, expected one link of a host")
-    again = told(f"links: [{links}, {{link: s0-s1, rate: 1Gbps}}, {{link: s1-s0, rate: 1Gbps}}]")
+    again = refusal(f"links: [{links}, {{link: s0-s1, rate: 1Gbps}}, {{link: s1-s0, rate: 1Gbps}}]")
     assert again.startswith("s1-s0 again in line 1, key link of net.yaml, expected one link, as in line 1")
 
 
 def test_other_yaml_is_refused() -> None:
     for text in ("", "3", "links: 3", "links: []", "links: {a: 1}", "- 1", "hosts: 3\nlinks: []", "&a [*a]"):
-        assert "net.yaml" in told(text)
-    assert told("links: [{link: h0-s0, rate: 1Gbps}]").startswith("1 in net.yaml, expected 2 to 65536 hosts")
+        assert "net.yaml" in refusal(text)
+    assert refusal("links: [{link: h0-s0, rate: 1Gbps}]").startswith(
+        "1 in net.yaml, expected 2 to 65536 hosts"
+    )
 
 
 def test_too_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TEXT_BYTES_MAX", 10)
-    assert told(GOOD).endswith("expected at most 10")
-
-
-@given(st.text(max_size=100) | st.binary(max_size=60))
-def test_random_input_is_valid_or_a_mistake(text: str | bytes) -> None:
-    content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    for junk in (content, b"links:\n- " + content, GOOD.encode() + content):
-        try:
-            read_network(data_source("net.yaml", junk))
-        except PydanticCustomError as error:
-            assert error.context is not None
+    assert refusal(GOOD).endswith("expected at most 10")
