@@ -156,7 +156,7 @@ def _child(parent: object, part: str | int, path: Sequence[str | int]) -> object
 def scaled_values(document: Document) -> list[tuple[str, object, str]]:
     """Return what the document's scale changes: key, value, and where that was written.
 
-    Nothing for `paper`. What is no scale, and what is no mapping, is left to the check of the whole document.
+    Nothing for `paper`. The check of the whole document reports unknown scales and wrong types.
     """
     scale = document.data.get(SCALE, PAPER)
     if scale == PAPER or scale not in get_args(Scale):
@@ -211,7 +211,7 @@ def _apply(document: Document, setting: str) -> Document:
 
 
 def _put(document: Document, key: str, value: object, place: str) -> Document:
-    """Put a value where a dotted key says, into the list of its values if it is a factor."""
+    """Set the value of a dotted key, or the list of its values if it is a factor."""
     path = parse_path(key)
     if path is None:
         raise _error(place, "", repr(key), "a dotted key", "write for example workload.senders")

@@ -243,7 +243,7 @@ def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
     data["measure"] = {
         kind: _resolved_measure(experiment.asked(kind)) for kind in MEASURES if experiment.measures(kind)
     }
-    del data["scales"]  # what the scale that was chosen says is in the data
+    del data["scales"]  # the chosen one is applied already
     if experiment.workload is None:
         del data["workload"]
     return data
