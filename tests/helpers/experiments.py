@@ -110,7 +110,7 @@ FILE = Path(__file__).parents[1] / "data/wrong_experiments.txt"
 
 class WrongExperiment(NamedTuple):
     text: str
-    told: tuple[str, ...]
+    lines: tuple[str, ...]
     """Lines, each with the number of a line before it."""
 
 
@@ -132,9 +132,9 @@ def _read() -> dict[str, WrongExperiment]:
     found = {}
     for record in re.split(r"^== ", FILE.read_text(), flags=re.M)[1:]:
         name, _, rest = record.partition("\n")
-        changes, *told = re.split(r"^> ", rest, flags=re.M)
+        changes, *lines = re.split(r"^> ", rest, flags=re.M)
         blocks = re.split(r"^(?=\S)", changes, flags=re.M)[1:]
-        found[name] = WrongExperiment(_changed(blocks), tuple(line.rstrip("\n") for line in told))
+        found[name] = WrongExperiment(_changed(blocks), tuple(line.rstrip("\n") for line in lines))
     return found
 
 
