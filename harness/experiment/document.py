@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from rogue.harness.data import yaml_text
+from rogue.harness.data.yaml_text import YamlError, format_path, parse_yaml
 from rogue.harness.errors import ConfigError, Problem
-from rogue.harness.experiment import yaml_text
-from rogue.harness.experiment.yaml_text import YamlError, format_path, parse_yaml
 from rogue.workloads.printable import did_you_mean
 
 EXAMPLE = "experiments/quickstart.yaml"
