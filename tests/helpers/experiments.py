@@ -1,19 +1,21 @@
 """Experiment and data files for tests, and cells run from them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+import pytest
 from helpers.sample_run import write_manifest
 from helpers.small_runs import cell, manifest
+from pydantic_core import PydanticCustomError
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.data.goal import read_goal
 from rogue.harness.data.network import read_network
-from rogue.harness.data.source import data_source
+from rogue.harness.data.source import DataSource, data_source
 from rogue.harness.data.trace import read_trace
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
@@ -50,6 +52,14 @@ Radix_Down 2
 Downlink_Latency_ns 500
 """
 """Of htsim: eight hosts below two leaves."""
+
+
+def refusal(read: Callable[[DataSource], object], name: str, content: str | bytes) -> str:
+    """Return the mistake that a reader finds in a file of this name."""
+    with pytest.raises(PydanticCustomError) as caught:
+        read(data_source(name, content.encode() if isinstance(content, str) else content))
+    assert caught.value.context is not None
+    return "{got}, expected {expected}; {advice}".format(**caught.value.context)
 
 
 def trace_rows(text: str) -> TraceRows:

@@ -1,8 +1,7 @@
 """GOAL files: what is read, and the one sentence for each kind of nonsense."""
 
 import pytest
-from helpers.experiments import GOAL, goal_schedule
-from pydantic_core import PydanticCustomError
+from helpers.experiments import GOAL, goal_schedule, refusal
 
 from rogue.harness.data import goal
 from rogue.harness.data.goal import read_goal
@@ -10,13 +9,6 @@ from rogue.harness.data.source import data_source
 from rogue.workloads.traffic.goal import Operation
 
 PAIR = "num_ranks 2\nrank 0 {\nl1: send 9b to 1 tag 4 cpu 0 nic 0\n}\nrank 1 {\nl1: recv 9b from 0 tag 4\n}\n"
-
-
-def refusal(text: str) -> str:
-    with pytest.raises(PydanticCustomError) as caught:
-        goal_schedule(text)
-    assert caught.value.context is not None
-    return f"{caught.value.context['got']}, expected {caught.value.context['expected']}"
 
 
 def test_operations_have_their_dependencies() -> None:
@@ -75,7 +67,7 @@ WRONG = (
 
 @pytest.mark.parametrize(("part", "other", "sentence"), WRONG)
 def test_wrong_schedule_names_line_and_column(part: str, other: str, sentence: str) -> None:
-    assert sentence in refusal(PAIR.replace(part, other))
+    assert sentence in refusal(read_goal, "x.goal", PAIR.replace(part, other))
 
 
 def test_dependencies_are_ordered_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,11 +75,13 @@ def test_dependencies_are_ordered_and_bounded(monkeypatch: pytest.MonkeyPatch) -
     text = head + "c requires b\nc requires a\nc irequires a\nc requires b\n}\n"
     assert goal_schedule(text).operations[2] == Operation("calc", 0, 1, requires=(1, 0, 1), irequires=(0,))
     monkeypatch.setattr(goal, "WAITS_MAX", 3)
-    assert refusal(text).startswith(
+    assert refusal(read_goal, "x.goal", text).startswith(
         "one more in line 9, column 1 of x.goal, expected at most 3 lines with req"
     )
     other = "}\nrank 0 {\n a: calc 1\n b: calc 1\n b requires a\n}\n"
-    assert refusal(text.replace("c requires b\n}\n", other)).startswith("one more in line 13, column 2")
+    assert refusal(read_goal, "x.goal", text.replace("c requires b\n}\n", other)).startswith(
+        "one more in line 13, column 2"
+    )
 
 
 def test_the_example_is_read() -> None:

@@ -1,20 +1,16 @@
 """Networks in files: what is read, and the one sentence for each kind of nonsense."""
 
+from functools import partial
+
 import pytest
 from helpers.experiments import NETWORK, link_list
-from pydantic_core import PydanticCustomError
+from helpers.experiments import refusal as refusal_of
 
 from rogue.harness.data import network
-from rogue.harness.data.network import network_text
+from rogue.harness.data.network import network_text, read_network
 
+refusal = partial(refusal_of, read_network, "net.yaml")
 GOOD = "links:\n  - {link: h0-s0, rate: 1Gbps}\n  - {link: h1-s0, rate: 1Gbps}\n"
-
-
-def refusal(text: str) -> str:
-    with pytest.raises(PydanticCustomError) as caught:
-        link_list(text)
-    assert caught.value.context is not None
-    return f"{caught.value.context['got']}, expected {caught.value.context['expected']}"
 
 
 def test_nodes_are_sorted_by_number_and_links_are_not() -> None:
@@ -86,4 +82,4 @@ def test_other_yaml_is_refused() -> None:
 
 def test_too_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "TEXT_BYTES_MAX", 10)
-    assert refusal(GOOD).endswith("expected at most 10")
+    assert refusal(GOOD).endswith("expected at most 10; take links away")

@@ -4,11 +4,13 @@ import io
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from helpers.experiments import refusal as refusal_of
 from helpers.experiments import trace_rows
 from pyarrow import parquet
 from pydantic_core import PydanticCustomError
@@ -67,14 +69,8 @@ def test_error_without_a_message_is_reported(error: Exception, monkeypatch: pyte
 
 
 HEAD = "start_ns,src,dst,size_bytes\n"
+refusal = partial(refusal_of, read_trace, "f.csv")
 GOOD = HEAD + "0,h0,h1,10\n"
-
-
-def refusal(content: str | bytes, name: str = "f.csv") -> str:
-    with pytest.raises(PydanticCustomError) as caught:
-        read_trace(data_source(name, content.encode() if isinstance(content, str) else content))
-    assert caught.value.context is not None
-    return f"{caught.value.context['got']}, expected {caught.value.context['expected']}"
 
 
 @pytest.mark.parametrize(
@@ -179,7 +175,7 @@ def test_wrong_column_is_an_error(head: str) -> None:
 
 def test_a_trace_without_rows_is_refused() -> None:
     for head in (HEAD, HEAD.strip(), HEAD + "\n\n"):
-        assert refusal(head) == "f.csv without any, expected rows below the names of the columns"
+        assert refusal(head) == "f.csv without any, expected rows below the names of the columns; add some"
 
 
 def test_group_names_are_restricted() -> None:
@@ -216,12 +212,12 @@ def test_wrong_row_of_parquet_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
     content = parquet_of(start_ns=[0, 5], src=["h0", "h0"], dst=["h1", "h1"], size_bytes=[1, None])
     assert refusal(content).startswith("nothing in line 2, column size_bytes")
     content = parquet_of(start_ns=[0], src=[["h0"]], dst=["h1"], size_bytes=[1])
-    nested = "list<element: string> in column src of f.csv, expected a number or a name"
+    nested = "list<element: string> in column src of f.csv, expected a number or a name; correct the file"
     assert refusal(content) == nested
     content = parquet_of(start_ns=[0], src=["h0"], dst=["h1"], size_bytes=[1])
     assert refusal(content[:-40]).startswith("f.csv (")
     monkeypatch.setattr(columns, "ROWS_MAX", 0)
-    assert refusal(content) == "1 rows in f.csv, expected at most 0"
+    assert refusal(content) == "1 rows in f.csv, expected at most 0; take a part of it"
 
 
 def test_invalid_utf8_in_parquet_is_an_error() -> None:
@@ -229,7 +225,7 @@ def test_invalid_utf8_in_parquet_is_an_error() -> None:
         b"XYZ", b"\xff\xff\xff"
     )
     assert "UTF8" in refusal(content)
-    assert refusal(content).endswith("expected Parquet that is whole")
+    assert refusal(content).endswith("expected Parquet that is whole; write the file again")
 
 
 def test_unknown_parquet_columns_are_not_read() -> None:
