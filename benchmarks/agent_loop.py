@@ -144,7 +144,8 @@ def measured(case: Case, verbs: int) -> Figures:
         end_ns = time.thread_time_ns()
         spool.flush()
         writing_us = (time.thread_time_ns() - end_ns) / 1e3 / verbs
-    assert flow.ended["ok"] == 1, flow.first_error
+    log = flow.records.transfers
+    assert log.ended["ok"] == 1, log.first_error
     agent_us, spent = (end_ns - begin_ns) / 1e3 / verbs - device_us, pump.spent
     busy_ns = spent.polling_ns + spent.deciding_ns
     return {
@@ -206,7 +207,7 @@ def flow_of(
 def of_device(here: Endpoint, verbs: int) -> float:
     """Return the time in µs of the fake verbs per verb: a post, and its completion in the queue."""
     pair = cast(Any, here.queue_pair)._qp
-    queue = cast(Any, here.queue.handle)
+    queue = here.queue.cq
     is_extended = isinstance(queue, queues.ExtendedQueue)
     request = SimpleNamespace(
         wr_id=1, send_flags=SendFlags.IBV_SEND_SIGNALED, sg_list=SimpleNamespace(length=1)

@@ -7,15 +7,16 @@ verbs without one. The cost of the clock itself stays in the figure.
 """
 
 import time
+from collections.abc import Callable
 
 from engine_networks import MTU_BYTES, WORKLOADS, Flow
 
-from rogue.agent.core.actions import Completion
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
+from rogue.agent.drivers.simulated_path import CqEntry
 from rogue.simulator import CX3PRO, Simulation
 
 WORKLOAD = WORKLOADS["W1"]
@@ -30,20 +31,19 @@ class TimedFlow(SimulatedFlow):
     spent_ns = 0
     batches = 0
 
-    def _on_completions(self, now: HostNs, completions: list[Completion]) -> None:
-        began_ns = time.perf_counter_ns()
-        super()._on_completions(now, completions)
-        self.spent_ns += time.perf_counter_ns() - began_ns
-        self.batches += len(completions)
+    def _on_completions(self, host_ns: int, entries: list[CqEntry]) -> None:
+        self.batches += len(entries)
+        self._time(super()._on_completions, host_ns, entries)
 
     def _on_start(self, host_ns: int) -> None:
-        began_ns = time.perf_counter_ns()
-        super()._on_start(host_ns)
-        self.spent_ns += time.perf_counter_ns() - began_ns
+        self._time(super()._on_start, host_ns)
 
     def _on_timer(self, host_ns: int) -> None:
+        self._time(super()._on_timer, host_ns)
+
+    def _time(self, callback: Callable[..., None], *arguments: object) -> None:
         began_ns = time.perf_counter_ns()
-        super()._on_timer(host_ns)
+        callback(*arguments)
         self.spent_ns += time.perf_counter_ns() - began_ns
 
 

@@ -1,10 +1,12 @@
 """Read the command line, call a command, and turn errors into messages and exit codes."""
 
 import errno
+import logging
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -14,12 +16,12 @@ from typer.core import TyperGroup
 from rogue.harness.errors import ExitCode, HarnessError
 from rogue.harness.limits import limit_reading
 from rogue.harness.streams import keep_standard_streams
-from rogue.harness.terminal import notify
+from rogue.harness.terminal import notify, set_verbosity
 from rogue.remote.errors import NodeError
 from rogue.start_up import prepare
 
 if TYPE_CHECKING:
-    from typer._click.core import Command, Context
+    from typer._click.core import Command, Context, Parameter
     from typer._click.formatting import HelpFormatter
 
 _SHORT: Final = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory", "new thread")
@@ -28,11 +30,10 @@ _READS_RUNS: Final = frozenset({"claims", "compare", "export", "figures", "list"
 _HELP: Final = "NoArgsIsHelpError"
 """The error of Typer, which does not export it, for a group that is called without a command."""
 
-
 PANELS: Final = {
     "Run": {
         "run": ("run:run", "Run an experiment, store what it measures and build the report."),
-        "plan": ("run:plan", "Print the cells of an experiment and the expected time; run nothing."),
+        "plan": ("plan:plan", "Print the cells of an experiment and the expected time; run nothing."),
         "watch": ("watch:watch", "Show a run in progress as a page on this computer."),
         "search": ("search:search", "Find values at which a measure is worst; confirm them on new seeds."),
         "sensitivity": ("search:sensitivity", "Print which keys of an experiment move a measure or a claim."),
@@ -41,6 +42,7 @@ PANELS: Final = {
     },
     "Look at results": {
         "list": ("list:list_", "List what an experiment file can name, with its parameters; or runs."),
+        "show": ("show:show", "Print the file of an experiment."),
         "report": ("report:report", "Build report.html again, for one run or for several together."),
         "figures": ("export:figures", "Write a run's figures for a paper, with their data and captions."),
         "export": ("export:export", "Write a run's tables, packets or timelines for other programs."),
@@ -61,7 +63,7 @@ PANELS: Final = {
         "switch": ("switch:app", "Plan, set, read back and undo the settings of hardware switches."),
     },
     "Extend": {
-        "new": ("plugins:new", "Write a plug-in to start from, with comments, and its test."),
+        "new": ("plugins:new", "Write an experiment, or a plug-in and its test, to start from."),
         "check-plugin": ("plugins:check_plugin", "Test a plug-in with the contract of its kind."),
         "import": ("plugins:import_", "Convert a file of another simulator to a trace or a network."),
     },
@@ -70,6 +72,13 @@ PANELS: Final = {
 app that has subcommands, and the first line of the command's help. Only the module of the command that is
 called, or whose arguments a shell completes, is imported."""
 COMMANDS: Final = {name: entry for commands in PANELS.values() for name, entry in commands.items()}
+SYNONYMS: Final = {
+    "cat": "show", "clean": "rm", "create": "new", "delete": "rm", "diff": "compare", "draw": "figures",
+    "exec": "run", "execute": "run", "init": "new", "install": "provision", "ls": "list", "open": "report",
+    "plot": "figures", "remove": "rm", "resume": "run --resume", "runs": "list runs", "setup": "provision",
+    "start": "run", "status": "list runs", "validate": "plan", "view": "report",
+}  # fmt: skip
+"""Commands of other programs, and ours with that meaning."""
 
 
 class _Commands(TyperGroup):
@@ -85,8 +94,13 @@ class _Commands(TyperGroup):
         self, ctx: "Context", args: list[str]
     ) -> "tuple[str | None, Command | None, list[str]]":
         """Import the command that is called; until then it has a name and a line of help alone."""
+        if args and args[0] in SYNONYMS:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean '{SYNONYMS[args[0]]}'?")
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command if name is None else _import_command(name), rest
+        if name is not None:
+            command = _import_command(name)
+            _add_options(command, [each for each in self.params if each.name in ("verbose", "quiet")])
+        return name, command, rest
 
     def invoke(self, ctx: "Context") -> object:
         """Call a command, and explain errors that Typer would take for a broken pipe, an abort or an exit."""
@@ -114,6 +128,15 @@ def _import_command(name: str) -> "Command":
     return command
 
 
+def _add_options(command: "Command", options: "Sequence[Parameter]") -> None:
+    """Accept options of `rogue` after a command, and after each of its subcommands."""
+    for option in map(copy, options):
+        option.expose_value = False
+        command.params.append(option)
+    for subcommand in command.commands.values() if isinstance(command, TyperGroup) else ():
+        _add_options(subcommand, options)
+
+
 app: Final = typer.Typer(
     name="rogue",
     cls=_Commands,
@@ -133,10 +156,27 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _log(wanted: bool) -> None:
+    if wanted:
+        set_verbosity(logging.DEBUG)
+
+
+def _silence(wanted: bool) -> None:
+    if wanted:
+        set_verbosity(logging.WARNING)
+
+
 @app.callback()
 def rogue(
-    _version: Annotated[
+    version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", callback=_log, help="Also print what is read, loaded and sent."),
+    ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", callback=_silence, help="Print results and errors alone.")
     ] = False,
 ) -> None:
     """Check claims about RDMA congestion control: one experiment file, any testbed.

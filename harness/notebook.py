@@ -18,7 +18,8 @@ from rogue.harness.plan.plan import make_plan
 from rogue.harness.plugins.source import plugins_at
 from rogue.harness.plugins.trust import Trust, left_out, load_what_is_trusted
 from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.run_directory import DEFAULT_OUT, locked
+from rogue.harness.results.named_run import DEFAULT_OUT, find_run
+from rogue.harness.results.run_directory import locked
 from rogue.harness.run import Workers, cells_left, start_run, work
 from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
 from rogue.reports.results.loaded import LoadedRun
@@ -29,20 +30,21 @@ DICTIONARY: Final = "<dictionary>"
 
 
 def load(
-    directory: str | PathLike[str],
+    named: str | PathLike[str],
     plugins: Iterable[str | PathLike[str]] = (),
     *,
     trusts_plugins: bool = False,
 ) -> LoadedRun:
-    """Open a run directory, such as `results/quickstart/<run id>`.
+    """Open a run: its directory, or in `results` its id, its experiment (the newest run) or `latest`.
 
     `plugins` are files that add measures; `trusts_plugins` runs those that the run keeps, which have all your
     permissions. Measures of other plug-ins of the run are left out, with a warning.
     Raises `rogue.ReportError` if there is no run, `rogue.HarnessError` about a plug-in.
     """
+    directory = find_run(named)
     run = LoadedRun(directory)
     trust = Trust(tuple(map(Path, plugins)), trusts_plugins)
-    untrusted = load_what_is_trusted(read_manifest(Path(directory)).plugins, trust)
+    untrusted = load_what_is_trusted(read_manifest(directory).plugins, trust)
     for text in left_out(untrusted):
         warnings.warn(f"{text}; name it: rogue.load(RUN, plugins=[FILE])", stacklevel=2)
     return run

@@ -1,10 +1,13 @@
-"""Print messages, aligned columns, progress counts, and commands that a user can copy."""
+"""Print messages, documents, aligned columns, progress counts, and commands that a user can copy."""
 
+import json
+import logging
 import shlex
 import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TextIO
 
@@ -13,7 +16,57 @@ import typer
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
+
+_LOGGER: Final = logging.getLogger("rogue")
+
+
+def set_verbosity(level: int) -> None:
+    """Set what standard error has: with DEBUG also log records, with WARNING no progress and no notes.
+
+    Results, warnings and errors are printed at every level.
+    """
+    _LOGGER.setLevel(level)
+    if level == logging.DEBUG and not _LOGGER.handlers:
+        _LOGGER.addHandler(_LogLines())
+
+
+class _LogLines(logging.Handler):
+    """Prints records on standard error, with the milliseconds since the start."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        typer.echo(
+            printable(f"[{record.relativeCreated:7.0f} ms] {record.name}: {record.getMessage()}"), err=True
+        )
+
+
+def is_quiet() -> bool:
+    """True after --quiet."""
+    return _LOGGER.level == logging.WARNING
+
+
+def inform(*lines: str) -> None:
+    """Print progress or a note on standard error, unless that is to be quiet."""
+    if not is_quiet():
+        typer.echo("\n".join(map(printable, lines)), err=True)
+
+
+def error_console() -> "Console":
+    """Return the console of progress displays: standard error, unless that is to be quiet."""
+    from rich.console import Console
+
+    return Console(stderr=True, quiet=is_quiet())
+
+
+def print_document(content: object) -> None:
+    """Print one JSON document on standard output; infinite numbers and NaN become null."""
+    text = json.dumps(content, default=_plain)
+    typer.echo(json.dumps(json.loads(text, parse_constant=lambda _: None), indent=1))
+
+
+def _plain(value: object) -> object:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -78,7 +131,7 @@ class CountDisplay:
 
     def __call__(self, done: int, total: int, what: str) -> None:
         """Show how far it got."""
-        if not self._stream.isatty() or self._clock() - self._started < SHOWN_AFTER_SECONDS:
+        if is_quiet() or not self._stream.isatty() or self._clock() - self._started < SHOWN_AFTER_SECONDS:
             return
         if self._progress is None:
             self._progress = _bar(self._stream)

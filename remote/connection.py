@@ -118,6 +118,7 @@ REPLY_LIMIT_S: Final = 120.0
 _CHUNK_BYTES: Final = 65_536
 Channel = paramiko.Channel
 """Standard streams of a command on a node."""
+_LOGGER: Final = logging.getLogger(__name__)
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach the caller as exceptions
 
 
@@ -158,6 +159,7 @@ class Shell:
 
     def open_session(self, command: str, *, limit_s: float = REPLY_LIMIT_S) -> Channel:
         """Start a command and return the channel to its standard streams."""
+        _LOGGER.debug("%s: %s", self._connection.login.node, command)
         with reported(self.node):
             channel: Channel = self._connection.transport.open_session(timeout=limit_s)
             channel.settimeout(limit_s)

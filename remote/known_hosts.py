@@ -4,7 +4,6 @@ import binascii
 import hashlib
 import re
 import shlex
-import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Final, NamedTuple
 import paramiko
 
 from rogue.remote.errors import NodeError
-from rogue.remote.login import SSH_PORT, Login
+from rogue.remote.login import SSH_PORT, Login, run_openssh
 
 _SPECIAL: Final = re.compile(r"[|&\\]")
 """Characters with a meaning in the replacement of `sed`."""
@@ -81,7 +80,6 @@ def _jumps(login: Login) -> tuple[str, ...]:
 
 BYTES_MAX: Final = 16_000_000
 """Largest file of known hosts: some hundred thousand hosts. An inventory from elsewhere may name any file."""
-_TIME_LIMIT_S: Final = 30.0
 _NOT_FOUND: Final = 1
 _RSA_SIGNATURES: Final = ("rsa-sha2-512", "rsa-sha2-256")
 _ALGORITHMS: Final = (
@@ -190,16 +188,7 @@ def _found_by_openssh(path: Path, name: str) -> str:
         return ""
     if size > BYTES_MAX:
         raise NodeError(f"{path}: got no file of known hosts, expected one of up to {BYTES_MAX} bytes.")
-    command = ["ssh-keygen", "-F", name, "-f", str(path)]
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIME_LIMIT_S, check=False
-        )
-    except FileNotFoundError:
-        raise NodeError("ssh-keygen is not installed here; apt-get install openssh-client") from None
-    except subprocess.TimeoutExpired:
-        raise NodeError(f"{path}: `ssh-keygen -F` did not end within {_TIME_LIMIT_S:.0f} s") from None
-    if done.returncode not in {0, _NOT_FOUND}:
-        said = " ".join(done.stderr.decode("utf-8", "replace").split())
-        raise NodeError(f"{path}: got no file of known hosts, expected one that ssh-keygen reads: {said}")
-    return done.stdout.decode("utf-8", "replace")
+    code, output, message = run_openssh(str(path), ["ssh-keygen", "-F", name, "-f", str(path)])
+    if code not in {0, _NOT_FOUND}:
+        raise NodeError(f"{path}: got no file of known hosts, expected one that ssh-keygen reads: {message}")
+    return output

@@ -214,6 +214,26 @@ def resolve(destination: Destination) -> Login:
         return _Resolution(destination, config).login(destination.node, destination.name, options)
 
 
+def run_openssh(place: str, command: Sequence[str]) -> tuple[int, str, str]:
+    """Run a program of OpenSSH; return exit code, output and its message in one line.
+
+    NodeError, which begins with the place, if it is not installed or does not end.
+    """
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIME_LIMIT_S, check=False
+        )
+    except FileNotFoundError:
+        raise NodeError(
+            f"{place}: {command[0]} is not installed here; apt-get install openssh-client"
+        ) from None
+    except subprocess.TimeoutExpired:
+        what = " ".join(command[:2])
+        raise NodeError(f"{place}: `{what}` did not end within {_TIME_LIMIT_S:.0f} s") from None
+    output, message = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+    return done.returncode, output, " ".join(message.split())
+
+
 class _Resolution:
     """Resolve one destination and its jump hosts."""
 
@@ -264,24 +284,12 @@ class _Resolution:
 
     def _ask(self, node: str, name: str, options: Sequence[str]) -> Words:
         command = ["ssh", "-G", *options, "-F", str(self._config), "--", name]
-        try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=_TIME_LIMIT_S,
-                check=False,
-            )
-        except FileNotFoundError:
-            raise NodeError(f"{node}: ssh is not installed here; apt-get install openssh-client") from None
-        except subprocess.TimeoutExpired:
-            raise NodeError(f"{node}: `ssh -G {name}` did not end within {_TIME_LIMIT_S:.0f} s") from None
-        if done.returncode != 0:
-            said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
-            raise NodeError(f"{node}: SSH cannot make out where {name!r} is: {said}")
+        code, output, message = run_openssh(node, command)
+        if code != 0:
+            reason = message or f"exit code {code}"
+            raise NodeError(f"{node}: SSH cannot find out where {name!r} is: {reason}")
         words: dict[str, list[str]] = defaultdict(list)
-        for line in done.stdout.splitlines():
+        for line in output.splitlines():
             key, _, value = line.partition(" ")
             words[key].append(value)
         return dict(words)

@@ -1,5 +1,6 @@
 """The command line of a switch, over SSH with a verified host key; netmiko knows the vendors' prompts."""
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +14,8 @@ from rogue.remote.connection import Connection, open_gateway, reported, send_at_
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.known_hosts import KnownKeys
 from rogue.remote.login import Dialect, Login
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 REPLY_LIMIT_S: Final = 60.0
 """For each step of the login and for each command: a commit takes a switch some seconds."""
@@ -50,6 +53,7 @@ class Terminal:
         """Return the reply to a command; RejectedError if it is rejected, NodeError if the switch is gone."""
         assert not text, "a command line of a switch has no standard input"
         self._is_lost = True  # until it has replied
+        _LOGGER.debug("%s: %s", self.node, command)
         with reported(self.node), _reported_by_netmiko(self.node, f"`{command}`"):
             said = self._session.send_command(
                 command,

@@ -46,7 +46,7 @@ def generated() -> str:
         (
             f"`{name}`",
             base.service.upper(),
-            places([TransportName(name)]),
+            ", ".join(places([TransportName(name)])),
             ", ".join(f"`+{feature}`" for feature in base.features) or "–",
             base.meaning,
         )

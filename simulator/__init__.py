@@ -20,13 +20,7 @@ from rogue.simulator.plugin_controls import (
 from rogue.simulator.profiles import CX3PRO, CX4, IDEAL, PROFILES, NicProfile
 from rogue.simulator.reliability import RELIABILITIES, WITH_CREDITS, Reliability, check_parameters
 from rogue.simulator.simulation import Simulation
-from rogue.simulator.switches import (
-    FAIR_RATE_PARAMETERS,
-    FairRates,
-    Marking,
-    Trimming,
-    with_telemetry,
-)
+from rogue.simulator.switches import FAIR_RATE_PARAMETERS, FairRates, Marking, Trimming, with_telemetry
 
 __all__ = [
     "CONTROLS",

@@ -1,7 +1,7 @@
 """The C++ engine. Use simulator.Simulation, which checks its arguments."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from numpy import int64
 from numpy.typing import NDArray
@@ -285,135 +285,11 @@ def rocc_parameters() -> list[ParameterRow]:
 def controls() -> list[tuple[str, str, list[ParameterRow], bool, bool, bool]]:
     """List name, meaning, parameters, and wants (acknowledgements, telemetry, feedback) of every control."""
 
-class Requester:
-    """The sending half of a reliability, without a network. Times are picoseconds."""
-
-    def __init__(self, name: str, *, mtu_bytes: int, parameters: dict[str, float] = ...) -> None: ...
-    def post(self, length_bytes: int) -> None:
-        """Post a WRITE."""
-
-    def send(self, end_ps: int) -> int | None:
-        """Send the next packet, whose transmission ends at `end_ps`; return its number, None without one."""
-
-    def on_acknowledgement(
-        self,
-        *,
-        now_ps: int,
-        expected: int,
-        selective: list[tuple[int, int]] = ...,
-        is_negative: bool = False,
-        echoes_mark: bool = False,
-        echoed_ps: int = 0,
-        bitmap: tuple[int, int, int, int] | None = None,
-        entropy: int = 0,
-        is_trimmed_last: bool = False,
-        is_of_request: bool = False,
-    ) -> bool:
-        """Handle an acknowledgement; return False if the connection has failed.
-
-        ``bitmap`` of Ultra Ethernet: first number, 64 bits from there on, number of the acknowledged packet,
-        and received bytes of frames.
-        """
-
-    def on_credit(self, *, now_ps: int, granted: int) -> bool:
-        """Handle the total credit that the receiver has granted, in units of 256 bytes."""
-
-    def credit_target(self, rivals: int = 1) -> int:
-        """Return the credit that the last packet requests: the low 23 bits of a total in these units."""
-
-    def use_paths(self, seed: int, paths: int) -> None:
-        """Set the number of paths to choose from, a power of two; some kinds ignore it."""
-
-    def next_path(self) -> int:
-        """Return the path of the next packet; 0 if the kind chooses none."""
-
-    def on_deadline(self, now_ps: int, slowness: float = 1.0) -> bool:
-        """Handle the deadline; return False if the connection has failed."""
-
-    @property
-    def deadline_ps(self) -> int | None: ...
-    @property
-    def acknowledged(self) -> int: ...
-    @property
-    def retransmitted_packets(self) -> int: ...
-    @property
-    def timeouts(self) -> int: ...
-    @property
-    def recoveries(self) -> int: ...
-    @property
-    def next_packet(self) -> dict[str, int] | None:
-        """Fields of the next packet.
-
-        number, payload_bytes, is_last, has_reduced, wants_acknowledgement and is_request.
-        """
-
-    def metrics(self) -> dict[str, float]:
-        """Return its state by name with unit."""
-
-class TcpWindow:
-    """The congestion control of a TCP, alone."""
-
-    def __init__(
-        self, name: str, parameters: dict[str, float] = ..., *, segment_bytes: int = 1460
-    ) -> None: ...
-    def on_acknowledged(
-        self,
-        *,
-        acknowledged_bytes: int,
-        now_ps: int = 0,
-        is_echo: bool = False,
-        is_window_over: bool = False,
-        may_grow: bool = True,
-        round_trip_ps: int | None = None,
-    ) -> None: ...
-    def on_loss(self, in_flight_bytes: int) -> None: ...
-    def on_marked(self) -> None: ...
-    def on_timeout(self, in_flight_bytes: int, is_first: bool = True) -> None: ...
-    @property
-    def window_bytes(self) -> int: ...
-    @property
-    def threshold_bytes(self) -> int: ...
-    def metrics(self) -> dict[str, float]: ...
-
-class Responder:
-    """The receiving half of a reliability, without a network. Times are picoseconds."""
-
-    def __init__(self, name: str, *, mtu_bytes: int, parameters: dict[str, float] = ...) -> None: ...
-    def on_packet(
-        self,
-        number: int,
-        *,
-        payload_bytes: int = 1024,
-        is_marked: bool = False,
-        is_last: bool = False,
-        has_reduced: bool = False,
-        sent_ps: int = 0,
-        now_ps: int = 0,
-        wants_acknowledgement: bool = False,
-        is_trimmed: bool = False,
-        is_trimmed_last: bool = False,
-        entropy: int = 0,
-        is_request: bool = False,
-        credit_target: int = 0,
-    ) -> list[dict[str, Any]]:
-        """Handle a packet; return its acknowledgements."""
-
-    def wants_turn(self) -> bool:
-        """True once after its host should grant credit soon."""
-
-    def grant(self, *, is_idle: bool = False) -> list[dict[str, Any]]:
-        """Grant credit; return its messages. Raise SimulationError if the kind has no credits."""
-
-    def on_deadline(self, now_ps: int) -> list[dict[str, Any]]:
-        """Handle the deadline; return the delayed acknowledgements."""
-
-    @property
-    def deadline_ps(self) -> int | None: ...
-    @property
-    def delivered_bytes(self) -> int: ...
-
 def reliabilities() -> list[tuple[str, str, str, list[ParameterRow], bool]]:
     """List (name, meaning, shortest timeout, parameters, controls_window) of every kind, as in controls()."""
+
+def check_reliability(name: str, parameters: dict[str, float]) -> None:
+    """Raise SimulationError if a parameter is unknown, out of bounds or contradicts another one."""
 
 class Engine:
     """The event loop and the simulated network. Nodes and links are numbered in the order they are added.

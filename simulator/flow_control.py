@@ -213,14 +213,13 @@ class FlowControls:
         room = self._room_bytes[node]
         if room is not None:
             room -= headroom * len(flow_control.priorities)
+            links = "this link" if node in self._input_queued else "its links"
             if room <= 0:
-                links = "this link" if node in self._input_queued else "its links"
                 raise SimulationError(
                     f"{where}: expected a buffer of {self._names[node]} above the headroom of {links}, "
                     f"which needs {1 - room} bytes more"
                 )
             if (flow_control.xoff_bytes or 0) > room:
-                links = "this link" if node in self._input_queued else "its links"
                 raise SimulationError(
                     f"{where}: expected xoff_bytes of {self._names[node]} up to its buffer less the headroom "
                     f"of {links}, {room}, got {flow_control.xoff_bytes}"

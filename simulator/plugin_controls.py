@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
-from rogue.simulator._core import ReceiverKind, ReceiverMaker, SwitchKind, SwitchMaker
+from rogue.simulator._core import ReceiverKind, SwitchKind
 from rogue.simulator.control import checked
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.flow_control import CONTROL_PRIORITY
 from rogue.simulator.parameters import ControlParameter
 
 Kind = TypeVar("Kind")
+Compiled = TypeVar("Compiled", ReceiverKind, SwitchKind)
 
 
 def _known(what: str, name: str, kinds: Mapping[str, Kind]) -> Kind:
@@ -21,18 +22,35 @@ def _known(what: str, name: str, kinds: Mapping[str, Kind]) -> Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiverControlKind:
-    """A kind of receiver control with its default parameters."""
+class PluginControlKind(Generic[Compiled]):
+    """A kind of receiver or switch control with its default parameters."""
 
     name: str
     meaning: str
     parameters: tuple[ControlParameter, ...]
-    compiled: ReceiverKind
+    compiled: Compiled
 
-    def maker(self, given: Mapping[str, float]) -> ReceiverMaker:
-        """Return the factory that makes one for each host; raise SimulationError for invalid values."""
+    def maker(self, given: Mapping[str, float]) -> object:
+        """Return the factory for the engine; raise SimulationError for invalid values."""
         values = checked(self.name, self.parameters, given)
         return self.compiled.maker([values[each.name] for each in self.parameters])
+
+
+class ReceiverControlKind(PluginControlKind[ReceiverKind]):
+    """A kind of receiver control; the engine makes one for each host."""
+
+    __slots__ = ()
+
+
+class SwitchControlKind(PluginControlKind[SwitchKind]):
+    """A kind of switch control; the engine makes one for each port, and one for each switch that chooses."""
+
+    __slots__ = ()
+
+    @property
+    def judges(self) -> bool:
+        """True if it marks, drops or trims packets at ports."""
+        return self.compiled.sees_arrivals or self.compiled.sees_departures
 
 
 RECEIVER_CONTROLS: Final[dict[str, ReceiverControlKind]] = {}
@@ -50,10 +68,6 @@ class ReceiverControl:
     def kind(self) -> ReceiverControlKind:
         """Its kind; raise SimulationError for an unknown name."""
         return _known("receiver", self.name, RECEIVER_CONTROLS)
-
-    def maker(self) -> ReceiverMaker:
-        """Return the factory that makes one for each host; raise SimulationError for invalid values."""
-        return self.kind.maker(self.parameters)
 
 
 class ReceiverControls:
@@ -76,26 +90,6 @@ def _described(control: ReceiverControl | None) -> str:
         return "the engine's"
     values = ", ".join(f"{name} {value:g}" for name, value in control.parameters.items())
     return f"{control.name} with {values or 'its defaults'}"
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchControlKind:
-    """A kind of switch control with its default parameters."""
-
-    name: str
-    meaning: str
-    parameters: tuple[ControlParameter, ...]
-    compiled: SwitchKind
-
-    @property
-    def judges(self) -> bool:
-        """True if it marks, drops or trims packets at ports."""
-        return self.compiled.sees_arrivals or self.compiled.sees_departures
-
-    def maker(self, given: Mapping[str, float]) -> SwitchMaker:
-        """Return the factory that makes one for each place; raise SimulationError for invalid values."""
-        values = checked(self.name, self.parameters, given)
-        return self.compiled.maker([values[each.name] for each in self.parameters])
 
 
 SWITCH_CONTROLS: Final[dict[str, SwitchControlKind]] = {}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from rogue.simulator._core import Requester, reliabilities
+from rogue.simulator._core import check_reliability, reliabilities
 from rogue.simulator.control import NicControl
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.flow_control import PRIORITIES
@@ -39,7 +39,7 @@ RELIABILITIES: Final = {
 
 def check_parameters(name: str, parameters: Mapping[str, float]) -> None:
     """Raise SimulationError if a parameter is unknown, out of bounds or contradicts another one."""
-    Requester(name, mtu_bytes=1024, parameters=dict(parameters))
+    check_reliability(name, dict(parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Reliability:
             "acknowledgement_priority": priority,
             "reliability": self.name,
             "reliability_parameters": {name: float(value) for name, value in self.parameters.items()},
-            "receiver_maker": None if self.receiver is None else self.receiver.maker(),
+            "receiver_maker": self.receiver and self.receiver.kind.maker(self.receiver.parameters),
         }
 
     def _check_timeout(self, where: str, round_trip_ps: int) -> None:

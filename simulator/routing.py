@@ -83,29 +83,10 @@ class Router:
         Hosts do not forward. The same 5-tuple always takes the same path; the reverse one is independent.
         With rules of switches the route may end in EXPIRES or FLOODS.
         """
-        target, last_link = self._last_hop(source, destination)
-        hops = self._hops(target)
-        flow = _mix(_mix(_mix(self._key ^ source) ^ destination) ^ (entropy & _MASK))
-        links: list[int] = []
-        node, distance = source, hops[source]
-        if distance < 0:
-            return None
-        if self._tables.has_rules_for(destination):
-            return self._ruled_route(source, destination, flow)
-        while distance:
-            distance -= 1
-            node, link = self._next_hop(hops, node, flow)
-            links.append(link)
-        return links if last_link is None else [*links, last_link]
-
-    def _next_hop(self, hops: list[int], node: int, flow: int) -> NextHop:
-        """Return the next hop on a shortest path."""
-        equal = [hop for hop in self._neighbours[node] if hops[hop[0]] == hops[node] - 1]
-        return equal[_mix(flow ^ node) % len(equal)] if len(equal) > 1 else equal[0]
-
-    def _ruled_route(self, source: int, destination: int, flow: int) -> list[int]:
-        """Follow a packet from switch to switch by their rules, or else by shortest paths."""
         hops = self._hops(destination)
+        flow = _mix(_mix(_mix(self._key ^ source) ^ destination) ^ (entropy & _MASK))
+        if hops[source] < 0:
+            return None
         links: list[int] = []
         nodes = [source]
         while nodes[-1] != destination:
@@ -122,14 +103,10 @@ class Router:
             links.append(link)
         return links
 
-    def _last_hop(self, source: int, destination: int) -> tuple[int, int | None]:
-        """Return the switch of the destination and its link there: all its hosts share one search."""
-        if len(self._neighbours[destination]) != 1:
-            return destination, None
-        [(switch, _)] = self._neighbours[destination]
-        if self._is_host[switch] or switch == source:
-            return destination, None
-        return switch, next(link for neighbour, link in self._neighbours[switch] if neighbour == destination)
+    def _next_hop(self, hops: list[int], node: int, flow: int) -> NextHop:
+        """Return the next hop on a shortest path."""
+        equal = [hop for hop in self._neighbours[node] if hops[hop[0]] == hops[node] - 1]
+        return equal[_mix(flow ^ node) % len(equal)] if len(equal) > 1 else equal[0]
 
     def _hops(self, target: int) -> list[int]:
         """Count the hops from every node to the target; -1 without a path."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,17 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rogue.harness.commands.opening import is_as_noted, refuse_damage, refuse_unread, write_output
-from rogue.harness.commands.options import AcceptsDamage
+from rogue.harness.commands.options import AcceptsDamage, AsJson
 from rogue.harness.commands.report import note_report_files
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
-from rogue.harness.terminal import align, notify
+from rogue.harness.results.named_run import DEFAULT_OUT
+from rogue.harness.results.run_directory import locked, write_whole
+from rogue.harness.terminal import CountDisplay, align, inform, notify, print_document
+from rogue.reports.errors import ReportError
+from rogue.reports.reading.files import read_manifest
+from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
     from rogue.reports.board import BoardClaim, BoardRun, Earlier, StoredOutcome
 
 
-DEFAULT_RESULTS: Final = Path("results")
 PAGE: Final = "claims.html"
 CONTENT: Final = "claims.json"
 
@@ -45,6 +50,7 @@ def claims(
     readme: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the headline between its marks in this file.")
     ] = None,
+    as_json: AsJson = False,
     accepts_damage: AcceptsDamage = False,
 ) -> ExitCode:
     """Compare all runs with all claims, and write the claims board.
@@ -54,7 +60,7 @@ def claims(
     no part. The headline counts only claims that are published, unfitted and not vacuous alone, and whose
     tolerance leaves more than the order of magnitude; the others have badges. Each verdict names its seeds,
     its commit and its day. The claims.json of an earlier board keeps the evidence of runs that are not on
-    this computer.
+    this computer. --json prints the new claims.json, and the path of the page as `page`.
 
     \b
       rogue claims
@@ -63,9 +69,8 @@ def claims(
     """
     from rogue.reports.board import best_evidence, board_content, board_page
     from rogue.reports.claims import read_claims
-    from rogue.workloads.manifest import MANIFEST
 
-    named = tuple(results or ()) or (DEFAULT_RESULTS,)
+    named = tuple(results or ()) or (DEFAULT_OUT,)
     earlier = _earlier([each for each in named if each.is_file()])
     page = out or _default_page(named[0])
     if (page.parent / MANIFEST).exists():
@@ -81,17 +86,19 @@ def claims(
     board = best_evidence(read_claims(), [*judged, *_judged(runs)])
     _check_left_out(earlier, board, page.with_name(CONTENT))
     write_output(page, board_page(board, page.parent))
-    content = json.dumps(board_content(board), indent=1, ensure_ascii=False)
-    write_output(page.with_name(CONTENT), content + "\n")
+    content = board_content(board)
+    write_output(page.with_name(CONTENT), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     if readme is not None:
         _put_tally(readme, board)
-    _print(board)
-    typer.echo(page)
+    if as_json:
+        print_document({**content, "page": page})
+    else:
+        _print(board)
+        typer.echo(page)
     return ExitCode.OK
 
 
 def _default_page(place: Path) -> Path:
-    from rogue.workloads.manifest import MANIFEST
 
     if place.is_file():
         return place.parent / PAGE
@@ -100,7 +107,6 @@ def _default_page(place: Path) -> Path:
 
 def find_runs(places: Sequence[Path]) -> list[Path]:
     """Return the run directories at and below some places, each once, in the order of their names."""
-    from rogue.workloads.manifest import MANIFEST
 
     found: dict[Path, Path] = {}
     for place in places:
@@ -118,7 +124,6 @@ def _earlier(boards: Sequence[Path]) -> dict[Path, Earlier]:
     """Read the verdicts of earlier boards."""
     from rogue.reports.board import read_earlier
     from rogue.reports.claims import read_claims
-    from rogue.reports.errors import ReportError
 
     try:
         return {board.resolve(): read_earlier(board, read_claims()) for board in boards}
@@ -141,34 +146,24 @@ def _check_left_out(earlier: dict[Path, Earlier], board: Sequence[BoardClaim], t
 
 def _judged(runs: Sequence[Path]) -> Iterator[tuple[BoardRun, list[StoredOutcome]]]:
     """Read the outcomes of each run; evaluate the claims again if the stored outcomes are old or missing."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from rogue.reports.board import BoardRun, stored_outcomes
-    from rogue.reports.errors import ReportError
-    from rogue.reports.reading.files import read_manifest
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("runs", total=len(runs))
+    with CountDisplay(sys.stderr) as counted:
         for number, run in enumerate(runs, start=1):
             try:
                 facts = BoardRun.of(run, read_manifest(run))
                 outcomes = stored_outcomes(run) if is_as_noted(run, CONTENT) else None
                 if outcomes is None:
-                    if not console.is_terminal:
-                        typer.echo(printable(f"run {number} of {len(runs)}: {run} is evaluated"), err=True)
+                    inform(f"run {number} of {len(runs)}: {run} is evaluated")
                     outcomes = _evaluated(run)
                 yield facts, outcomes
             except ReportError as error:
                 notify(f"left out: {error}")
-            progress.advance(task)
+            counted(number, len(runs), "reading runs")
 
 
 def _evaluated(run: Path) -> list[StoredOutcome]:
     """Compare a run with the claims; store the outcome in the run if it is writable and not locked."""
-    from rogue.harness.results.run_directory import locked, write_whole
     from rogue.reports.board import evaluated
 
     text, outcomes = evaluated(run)
@@ -183,7 +178,6 @@ def _evaluated(run: Path) -> list[StoredOutcome]:
 
 def _put_tally(readme: Path, board: Sequence[BoardClaim]) -> None:
     from rogue.reports.board import Counts, markdown, with_tally
-    from rogue.reports.errors import ReportError
 
     try:
         written = with_tally(readme.read_text(encoding="utf-8"), markdown(Counts.of(board)))

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from rogue.harness.results.named_run import DEFAULT_OUT, LATEST, runs_below
 from rogue.workloads.shipped import shipped
 
 EXPERIMENTS: Final = shipped("experiments")
-RESULTS: Final = Path("results")
-MANIFEST: Final = "manifest.json"
 OFFERED_MAX: Final = 30
 """Runs and files that are offered; of runs the newest."""
 _PLAIN: Final = re.compile(r"(?!-)[\w@%+=:,./-]+")
@@ -41,10 +40,11 @@ def spaces(incomplete: str) -> list[str]:
 
 
 def runs(incomplete: str) -> list[str]:
-    """Return directories of runs, the newest first, else files and directories."""
-    found = sorted(RESULTS.glob(f"*/*/{MANIFEST}"), key=lambda path: path.parent.name, reverse=True)
-    names = _beginning(incomplete, (path.parent.as_posix() for path in found))
-    return names[:OFFERED_MAX] or _files(incomplete)
+    """Return directories, ids and experiments of runs, the newest first, else files and directories."""
+    found = runs_below(DEFAULT_OUT)
+    words = [run.as_posix() for run in found] + [run.name for run in found]
+    words += [*{run.parent.name: None for run in found}, *([LATEST] if found else [])]
+    return _beginning(incomplete, words)[:OFFERED_MAX] or _files(incomplete)
 
 
 def testbeds(incomplete: str) -> list[str]:

@@ -9,23 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rogue.harness.commands import options as opt
 from rogue.harness.commands.inventory import open_inventory
 from rogue.harness.commands.opening import write_output
-from rogue.harness.commands.options import (
-    ExperimentOption,
-    InventoryArgument,
-    Log,
-    NamedCells,
-    OneCell,
-    Plugins,
-    Settings,
-    TrustsInventory,
-    requested_cells,
-)
 from rogue.harness.commands.switch import compared_switch, hardware_of, requested_switch
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.terminal import align, call_again
+from rogue.harness.terminal import align, call_again, error_console, inform
 from rogue.remote.errors import NodeError
 from rogue.workloads.printable import printable
 
@@ -35,11 +25,11 @@ if TYPE_CHECKING:
     from rogue.harness.provisioning.inventory import Inventory
 
 
-def doctor(  # noqa: PLR0913  (one parameter per option)
-    inventory: InventoryArgument,
-    experiment: ExperimentOption = "",
-    cell: OneCell = None,
-    settings: Settings = None,
+def doctor(
+    inventory: opt.InventoryArgument,
+    experiment: opt.ExperimentOption = "",
+    cell: opt.OneCell = None,
+    settings: opt.Settings = None,
     card: Annotated[
         Path | None,
         typer.Option(
@@ -47,9 +37,9 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
             help="Query two hosts' cards instead, and write their reports to FILE; INVENTORY alone.",
         ),
     ] = None,
-    log: Log = None,
-    plugins: Plugins = None,
-    trusts_inventory: TrustsInventory = False,
+    log: opt.Log = None,
+    plugins: opt.Plugins = None,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Check whether nodes can measure, and print what prevents it.
 
@@ -73,7 +63,7 @@ def doctor(  # noqa: PLR0913  (one parameter per option)
     if card is not None:
         others = {"EXPERIMENT": experiment, "--cell": cell, "--set": settings, "--log": log}
         return examine_cards(named, card, others)
-    return examine_nodes(named, log, requested_cells("doctor", experiment, settings, cell))
+    return examine_nodes(named, log, opt.requested_cells("doctor", experiment, settings, cell))
 
 
 def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object]) -> ExitCode:
@@ -93,13 +83,13 @@ def examine_cards(named: NamedInventory, path: Path, others: Mapping[str, object
     return ExitCode.OK
 
 
-def examine_nodes(named: NamedInventory, log: Path | None, requested: NamedCells | None = None) -> ExitCode:
+def examine_nodes(
+    named: NamedInventory, log: Path | None, requested: opt.NamedCells | None = None
+) -> ExitCode:
     """Print the nodes and every finding; exit code 7 if one refuses.
 
     The agent is to have the named plug-ins. requested: cells with which hardware switches are compared.
     """
-    from rich.console import Console
-
     from rogue.harness.provisioning.doctor import grouped, look, measure, switch_findings
     from rogue.harness.provisioning.findings import judge
     from rogue.harness.provisioning.provision import deployed_files, log_file
@@ -107,7 +97,7 @@ def examine_nodes(named: NamedInventory, log: Path | None, requested: NamedCells
     cells = [] if requested is None else requested.load(named.plugins)
     inventory = open_inventory(named)
     try:
-        found = look(inventory, log_file(log, "doctor"), Console(stderr=True))
+        found = look(inventory, log_file(log, "doctor"), error_console())
         findings = [*judge(inventory, deployed_files(), found), *switch_findings(inventory)]
         if not any(finding.refuses for finding in findings):  # a transfer that fails would explain less
             findings += measure(inventory, found.facts)
@@ -120,7 +110,7 @@ def examine_nodes(named: NamedInventory, log: Path | None, requested: NamedCells
     if refusals:
         typer.echo(f"measuring is refused; findings that refuse: {refusals}")
         if any(finding.is_healed_by_provisioning for finding in findings):
-            typer.echo(f"to provision: {call_again('provision', *named.words)}", err=True)
+            inform(f"to provision: {call_again('provision', *named.words)}")
         return ExitCode.TESTBED
     typer.echo(f"{len(inventory.logins)} nodes can measure")
     return ExitCode.OK
@@ -155,7 +145,7 @@ def _nodes(inventory: Inventory, found: Examination) -> list[str]:
         devices = [
             f"{_device(port)} port {port['port']} GID {port['gid_index']}"
             for port in facts["rdma_ports"]
-            if port["is_asked_for"]
+            if port["is_own"]
         ]
         times_ms = [time for time in facts["round_trips_ms"].values() if time is not None]
         clock_text = "-"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Annotated, Final
@@ -10,11 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rogue.harness.commands import completion
+from rogue.harness.commands import options as opt
 from rogue.harness.commands.opening import open_runs
-from rogue.harness.commands.options import AcceptsDamage, Plugins, RunDirectory, TrustsPlugins
 from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.terminal import notify
-from rogue.workloads.printable import did_you_mean, printable
+from rogue.harness.plugins.trust import Trust
+from rogue.harness.terminal import CountDisplay, inform, notify
+from rogue.reports.errors import ReportError
+from rogue.reports.quantities import counted
+from rogue.workloads.printable import did_you_mean
 
 if TYPE_CHECKING:
     from rogue.reports.export.figure_files import FigureResult, FilesWanted
@@ -25,8 +30,8 @@ NewDirectory = Annotated[
 ]
 
 
-def export(  # noqa: PLR0913  (one parameter per option)
-    run: RunDirectory,
+def export(
+    run: opt.RunDirectory,
     out: NewDirectory = None,
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Recorded packets, for Wireshark: a file for each cell.")
@@ -38,9 +43,9 @@ def export(  # noqa: PLR0913  (one parameter per option)
         list[str] | None,
         typer.Option("--cell", metavar="ID", help="Of these files, only this cell's; repeatable."),
     ] = None,
-    plugins: Plugins = None,
-    trusts_plugins: TrustsPlugins = False,
-    accepts_damage: AcceptsDamage = False,
+    plugins: opt.Plugins = None,
+    trusts_plugins: opt.TrustsPlugins = False,
+    accepts_damage: opt.AcceptsDamage = False,
 ) -> ExitCode:
     """Write a run's tables, packets or timelines for other programs.
 
@@ -53,8 +58,6 @@ def export(  # noqa: PLR0913  (one parameter per option)
       rogue export results/quickstart/20261120T101500Z-3f9a1c --pcap
       rogue export results/quickstart/20261120T101500Z-3f9a1c --timeline --cell rogue-r1
     """
-    from rogue.harness.plugins.trust import Trust
-    from rogue.reports.errors import ReportError
     from rogue.reports.export import csv_files
     from rogue.reports.export.cell_files import write_cell_files
     from rogue.reports.reading.load import Run
@@ -79,13 +82,13 @@ def export(  # noqa: PLR0913  (one parameter per option)
         raise UsageError(f"export: {error}.") from error
     for problem in [*results.run.problems, *notes]:
         notify(problem)
-    typer.echo(printable(f"{len(names)} file{'s' * (len(names) != 1)}: {', '.join(names)}"), err=True)
+    inform(f"{counted(len(names), 'file')}: {', '.join(names)}")
     typer.echo(directory)
     return ExitCode.OK
 
 
-def figures(  # noqa: PLR0913  (one parameter per option)
-    run: RunDirectory,
+def figures(
+    run: opt.RunDirectory,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -104,9 +107,9 @@ def figures(  # noqa: PLR0913  (one parameter per option)
         typer.Option(metavar="FILE", help="A matplotlib style sheet, applied over the report's look."),
     ] = None,
     out: NewDirectory = None,
-    plugins: Plugins = None,
-    trusts_plugins: TrustsPlugins = False,
-    accepts_damage: AcceptsDamage = False,
+    plugins: opt.Plugins = None,
+    trusts_plugins: opt.TrustsPlugins = False,
+    accepts_damage: opt.AcceptsDamage = False,
 ) -> ExitCode:
     """Write a run's figures for a paper, with their data and captions.
 
@@ -117,13 +120,10 @@ def figures(  # noqa: PLR0913  (one parameter per option)
       rogue figures results/quickstart/20261120T101500Z-3f9a1c
       rogue figures results/quickstart/20261120T101500Z-3f9a1c --only throughput --width 84mm --format pdf
     """
-    from rogue.harness.plugins.trust import Trust
     from rogue.reports.claims import hold_against, read_claims
-    from rogue.reports.errors import ReportError
     from rogue.reports.export.figure_files import FilesWanted, read_style_sheet
     from rogue.reports.figures import FIGURES
     from rogue.reports.pages.tables import latex_tables
-    from rogue.reports.quantities import counted
     from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
 
@@ -145,7 +145,7 @@ def figures(  # noqa: PLR0913  (one parameter per option)
     for problem in results.run.problems:
         notify(problem)
     of_tables = f" and {counted(len(tables), 'table')}" if tables else ""
-    typer.echo(f"{len(written)} files of {counted(len(names), 'figure')}{of_tables}.", err=True)
+    inform(f"{len(written)} files of {counted(len(names), 'figure')}{of_tables}.")
     typer.echo(directory)
     return ExitCode.OK
 
@@ -213,28 +213,21 @@ def _drawable(results: Results, names: list[str], *, is_named: bool) -> list[str
         which = "these figures" if len(skipped) > 1 else "this figure"
         raise UsageError(f"figures: the run cannot draw {which}; leave it out:", *reasons)
     for name, reason in skipped.items():
-        typer.echo(printable(f"{name}: not drawn. {reason}"), err=True)
+        inform(f"{name}: not drawn. {reason}")
     return drawable
 
 
 def _write(results: Results, wanted: FilesWanted, directory: Path) -> list[str]:
     """Write the files, and show the progress on standard error."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from rogue.reports.export.figure_files import write_figures
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task("figures", total=len(wanted.names))
-        done: list[str] = []
+    numbers = count(1)
+    with CountDisplay(sys.stderr) as display:
 
         def on_done(result: FigureResult) -> None:
-            done.append(result.name)
-            progress.advance(task)
-            line = f"[{len(done)}/{len(wanted.names)}] {_described(result)}"
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            number, total = next(numbers), len(wanted.names)
+            inform(f"[{number}/{total}] {_described(result)}")
+            display(number, total, "drawing figures")
 
         return write_figures(results, wanted, directory, on_done)
 

@@ -28,15 +28,16 @@ from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.plan.plan import Plan
 from rogue.harness.plugins.trust import Trust, load_trusted
 from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.results.recorded_run import Run, kept_data
-from rogue.harness.results.run_directory import DEFAULT_OUT, locked, write_whole
+from rogue.harness.results.run_directory import locked, write_whole
 from rogue.harness.run import Workers, begin_run, loaded_again, reopen_run
 from rogue.harness.search.candidates import named_for
 from rogue.harness.search.sensitivity import AnalysisPlan
 from rogue.harness.search.space import DOCS, Request, read_file
 from rogue.harness.search.study import SearchPlan
 from rogue.harness.search.summary import plan_lines
-from rogue.harness.terminal import call_again
+from rogue.harness.terminal import call_again, inform
 from rogue.harness.testbeds import find_testbed, ready_testbed
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.reading.files import checksum, read_regular
@@ -194,5 +195,5 @@ def print_results(run: Run, lines: Sequence[str], page: str) -> None:
     """Print lines, the place of the page, and the run's directory as the last line."""
     for line in lines:
         typer.echo(printable(line))
-    typer.echo(f"page: {run.directory / page}", err=True)
+    inform(f"page: {run.directory / page}")
     typer.echo(run.directory)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from rogue.harness.commands.options import Plugins, TrustsInventory
+from rogue.harness.commands.options import Plugins, TrustsInventory, command_group
 from rogue.harness.errors import ExitCode
+from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.source import plugins_at
 from rogue.harness.provisioning.named_inventory import NamedInventory
-from rogue.harness.terminal import align
+from rogue.harness.terminal import align, inform
 
 if TYPE_CHECKING:
     from rogue.harness.provisioning.cloudlab import Lan, Manifest
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from rogue.harness.provisioning.switches.settings import HardwareSwitch
 
 
-app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app: Final = command_group()
 
 
 @app.callback()
@@ -69,14 +71,11 @@ def from_manifest(
     typer.echo(inventory_text(read, chosen, choices), nl=False)
     hosts = {interface.node for interface in chosen.interfaces}
     nodes = [node for node in read.nodes if node.name in hosts]
-    for line in _remarks(read, chosen):
-        typer.echo(line, err=True)
-    scans = "\n".join(_scans({node.logins[choices.user] for node in nodes}))
-    typer.echo(
-        "The nodes' host keys are verified: add them with\n"
-        f"{scans}\n"
+    inform(*_remarks(read, chosen))
+    inform(
+        "The nodes' host keys are verified: add them with",
+        *_scans({node.logins[choices.user] for node in nodes}),
         "and compare them with what the nodes' consoles show. Then: rogue inventory check, rogue provision.",
-        err=True,
     )
     return ExitCode.OK
 
@@ -156,8 +155,6 @@ def _hardware_row(switch: HardwareSwitch) -> tuple[str, ...]:
 
 def open_inventory(named: NamedInventory) -> Inventory:
     """Load its plug-ins, and read and check an inventory; ConfigError or UsageError for a mistake."""
-    from rogue.harness.plugins.loading import load_plugins
-    from rogue.harness.plugins.source import plugins_at
     from rogue.harness.provisioning.inventory import load_inventory
 
     load_plugins(plugins_at(named.plugins))

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from rogue.harness.commands import completion
-from rogue.harness.commands.options import Plugins
+from rogue.harness.commands.options import AsJson, Plugins
 from rogue.harness.errors import ExitCode, UsageError
-from rogue.harness.terminal import align, notify
+from rogue.harness.results.named_run import DEFAULT_OUT
+from rogue.harness.terminal import align, notify, print_document
 from rogue.workloads.printable import did_you_mean
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from rogue.workloads.switch_controls import SwitchControlParameter
     from rogue.workloads.transports import TransportName
 
-RESULTS: Final = Path("results")
+Row = dict[str, Any]
+"""An entry of a list: texts, and lists of texts or of parameters; its keys are those of --json."""
 
 
 def list_(
@@ -42,9 +44,15 @@ def list_(
     experiment: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of the runs only those of this experiment.")
     ] = None,
+    as_json: AsJson = False,
     plugins: Plugins = None,
 ) -> ExitCode:
     """List what an experiment file can name, with its parameters; or runs.
+
+    --json prints a list of objects. Each has `name` and `meaning`, and where they apply `parameters` with
+    `name`, `default` (null if required) and `meaning`, `testbeds`, `service`, `becomes`, and the `plugin`
+    that adds it. A run has `directory`, `run_id`, `experiment`, `title`, `testbed`, `created`, `state`, the
+    numbers of cells `done`, `total` and `failed`, `verdicts`, `tags`, `problem`, `size_bytes` and `report`.
 
     \b
       rogue list workloads
@@ -52,7 +60,7 @@ def list_(
       rogue list runs elsewhere --experiment quickstart
     """
     if what == "runs":
-        return print_runs(directory or RESULTS, experiment)
+        return print_runs(directory or DEFAULT_OUT, experiment, as_json=as_json)
     if directory is not None or experiment is not None:
         got = "a directory or --experiment"
         raise UsageError(f"list {what}: got {got}, expected neither; `rogue list runs` takes them.")
@@ -60,12 +68,43 @@ def list_(
         known = [*LISTS, "runs"]
         got = f"list: got {repr(what) if what else 'nothing'}, expected one of {', '.join(known)}"
         raise UsageError(f"{got}; {did_you_mean(what, known)}.")
-    from rogue.harness.plugins.loading import load_plugins
-    from rogue.harness.plugins.source import plugins_at
+    if plugins or what not in NOT_IN_PLUGINS:
+        from rogue.harness.plugins.loading import load_plugins
+        from rogue.harness.plugins.source import plugins_at
 
-    load_plugins(plugins_at(plugins or ()))
-    typer.echo("\n".join(LISTS[what]()))
+        load_plugins(plugins_at(plugins or ()))
+    rows = LISTS[what]()
+    if as_json:
+        print_document(rows)
+    else:
+        typer.echo("\n".join(_lines(rows)) if rows else NO_ENTRY.format(kind=what.removesuffix("s")))
     return ExitCode.OK
+
+
+NO_ENTRY: Final = "none: plug-ins add them, as with --plugin FILE; `rogue new {kind} NAME` writes one"
+
+
+def _lines(rows: Sequence[Row]) -> list[str]:
+    """Return a line for each entry, and if entries have parameters one below for each of those."""
+    if not any("parameters" in row for row in rows):
+        return align([_cells(row) for row in rows])
+    lines = []
+    for row in rows:
+        lines.append(": ".join(_cells(row)))
+        lines += [f"  {line}" for line in align(list(map(_parameter_cells, row["parameters"])))]
+    return lines
+
+
+def _cells(row: Row) -> list[str]:
+    *cells, last = (row[key] for key in ("name", "becomes", "service", "testbeds", "meaning") if key in row)
+    plugin = row.get("plugin")
+    texts = [", ".join(each) if isinstance(each, list) else each for each in cells]
+    return [*texts, f"{last} (plug-in {plugin})" if plugin else last]
+
+
+def _parameter_cells(row: Row) -> list[str]:
+    default = row["default"]
+    return [row["name"], "required" if default is None else f"default {default}", row["meaning"]]
 
 
 HEAD: Final = ("started (UTC)", "experiment", "testbed", "status", "verdicts", "size", "directory")
@@ -78,7 +117,7 @@ STYLES: Final = {
 }
 
 
-def print_runs(results: Path, experiment: str | None) -> ExitCode:
+def print_runs(results: Path, experiment: str | None, *, as_json: bool = False) -> ExitCode:
     """Print the runs of a results directory, newest first: a table on a terminal, columns elsewhere."""
     from rogue.harness.results.run_directory import is_locked
     from rogue.reports.index import find_entries
@@ -87,7 +126,9 @@ def print_runs(results: Path, experiment: str | None) -> ExitCode:
         advice = "name the directory of runs, or make one with `rogue run quickstart`"
         raise UsageError(f"list runs: got no directory {results}, expected one with runs; {advice}.")
     entries = find_entries(results, is_locked, experiment)
-    if not entries:
+    if as_json:
+        print_document(entries)
+    elif not entries:
         of_it = f" of experiment {experiment!r}" if experiment is not None else ""
         notify(f"no run{of_it} in {results}")
     elif sys.stdout.isatty():
@@ -128,36 +169,32 @@ class Registry(NamedTuple):
     name: str
     kind: str
     """Kind of its entries in the records of plug-ins."""
+    has_parameters: bool = False
+    prefix: str = ""
+    """First characters of the names that experiments use."""
 
     def entries(self) -> Mapping[str, Any]:
         """Import the registry."""
         entries: Mapping[str, Any] = getattr(import_module(f"rogue.{self.module}"), self.name)
         return entries
 
-    def origin(self, name: str) -> str:
-        """Return the plug-in that an entry is from; nothing for our own."""
+    def plugin(self, name: str) -> str | None:
+        """Return the plug-in that an entry is from; None for our own."""
         from rogue.harness.plugins.loading import loaded_plugins
 
         files = (each.source.file for each in loaded_plugins() if f"{self.kind} {name}" in each.adds)
-        return next((f" (plug-in {file})" for file in files), "")
+        return next(files, None)
 
-    def rows(self) -> list[str]:
-        """Return a line for each entry."""
-        return align(
-            [(name, f"{_meaning(each)}{self.origin(name)}") for name, each in self.entries().items()]
-        )
+    def rows(self) -> list[Row]:
+        """Return the entries."""
+        return [self._row(name, entry) for name, entry in self.entries().items()]
 
-    def blocks(self, prefix: str = "") -> list[str]:
-        """Return a line for each entry, and below it one for each of its parameters."""
-        lines = []
-        for name, each in self.entries().items():
-            lines.append(f"{prefix}{name}: {_meaning(each)}{self.origin(name)}")
-            rows = _keys(each) if isinstance(each, type) else list(map(_row_of, each.parameters))
-            lines += [f"  {line}" for line in align(rows)]
-        kind = self.kind.replace("_", "-")
-        return lines or [
-            f"none: plug-ins add them, as with --plugin FILE; `rogue new {kind} NAME` writes one"
-        ]
+    def _row(self, name: str, entry: Any) -> Row:  # noqa: ANN401  (registries have no common type)
+        row = {"name": self.prefix + name, "meaning": _meaning(entry), "plugin": self.plugin(name)}
+        if not self.has_parameters:
+            return row
+        of_class = isinstance(entry, type)
+        return {**row, "parameters": _keys(entry) if of_class else list(map(_parameter, entry.parameters))}
 
 
 def _meaning(entry: object) -> str:
@@ -168,37 +205,37 @@ def _meaning(entry: object) -> str:
     return (entry.__doc__ or "").partition("\n")[0]
 
 
-def _keys(kind: type[Specification]) -> list[tuple[str, ...]]:
-    """Return name, default and meaning of each parameter of a kind."""
+def _keys(kind: type[Specification]) -> list[Row]:
+    """Return each parameter of a kind."""
     from rogue.harness.experiment.keys import REQUIRED, keys_of
 
-    return [
-        (key.name, key.default if key.default == REQUIRED else f"default {key.default}", key.meaning)
-        for key in keys_of(kind)
-    ]
+    rows = [{"name": key.name, "default": key.default, "meaning": key.meaning} for key in keys_of(kind)]
+    return [{**row, "default": None} if row["default"] == REQUIRED else row for row in rows]
 
 
-def _row_of(parameter: SwitchControlParameter) -> tuple[str, ...]:
-    return parameter.key, f"default {parameter.value:g}{parameter.unit}", parameter.meaning
+def _parameter(parameter: SwitchControlParameter) -> Row:
+    default = f"{parameter.value:g}{parameter.unit}"
+    return {"name": parameter.key, "default": default, "meaning": parameter.meaning}
 
 
-def _transports() -> list[str]:
+def _transports() -> list[Row]:
     from rogue.workloads.transports import BASES, FEATURES, TransportName
 
-    rows: list[Sequence[str]] = [
-        (name, base.service, places([TransportName(name)]), base.meaning) for name, base in BASES.items()
-    ]
+    def row(name: str, service: str, names: Iterable[TransportName], meaning: str) -> Row:
+        return {"name": name, "service": service, "testbeds": places(names), "meaning": meaning}
+
+    rows = [row(name, base.service, [TransportName(name)], base.meaning) for name, base in BASES.items()]
     for feature, meaning in FEATURES.items():
         with_it = [TransportName(name, (feature,)) for name, base in BASES.items() if feature in base.allowed]
-        rows.append((f"+{feature}", "", places(with_it), meaning))
-    return align(rows)
+        rows.append(row(f"+{feature}", "", with_it, meaning))
+    return rows
 
 
 CARD_FEATURES: Final = frozenset({"dcqcn", "pfc"})
 """Features that real cards have with native RoCE."""
 
 
-def places(names: Iterable[TransportName]) -> str:
+def places(names: Iterable[TransportName]) -> list[str]:
     """Return the testbeds that can run at least one of these transports.
 
     The rule is that of the testbeds, which take seconds to import; a test compares the two.
@@ -212,62 +249,75 @@ def places(names: Iterable[TransportName]) -> str:
         found.append("kernel")
     if any(not name.features or (name.base == "roce" and {*name.features} <= CARD_FEATURES) for name in real):
         found.append("nodes")
-    return ", ".join(found)
+    return found
 
 
-def _experiments() -> list[str]:
-    """Return name and title of each experiment; nothing else of the files is checked."""
+def _experiments() -> list[Row]:
+    """Return name and title of each experiment; of the files, only the beginning is read."""
+    place = completion.EXPERIMENTS
+    return [
+        {"name": file.relative_to(place).with_suffix("").as_posix(), "meaning": _title(file)}
+        for file in sorted(place.rglob("*.yaml"))
+    ]
+
+
+def _title(file: Path) -> str:
+    """Return the title at the top level of a YAML file."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    rows = []
-    for file in sorted(completion.EXPERIMENTS.rglob("*.yaml")):
-        try:
-            title = yaml.load(file.read_bytes(), loader).get("title") or ""
-        except (yaml.YAMLError, AttributeError) as error:
-            title = f"cannot be read: {error}".partition("\n")[0]
-        rows.append((file.relative_to(completion.EXPERIMENTS).with_suffix("").as_posix(), title))
-    return align(rows)
+    depth, is_title = 0, False
+    try:
+        for event in yaml.parse(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            if isinstance(event, yaml.ScalarEvent):
+                if is_title:
+                    return event.value
+                is_title = depth == 1 and event.value == "title"
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+    except yaml.YAMLError as error:
+        return f"cannot be read: {error}".partition("\n")[0]
+    return ""
 
 
-def _spaces() -> list[str]:
+def _spaces() -> list[Row]:
     from rogue.harness.experiment.find import DIRECTORY, space_files
     from rogue.harness.search.space import Space, check_file, read_file
 
-    rows = []
+    rows: list[Row] = []
     for file in space_files():
         aim = check_file(read_file(str(file), "space"), Space).aim
-        rows.append((str(file.relative_to(DIRECTORY)), "" if aim is None else aim.text))
-    return align(rows)
+        rows.append({"name": str(file.relative_to(DIRECTORY)), "meaning": "" if aim is None else aim.text})
+    return rows
 
 
-def _formats() -> list[str]:
+def _formats() -> list[Row]:
     registry = Registry("harness.data.formats", "FORMATS", "format")
-    rows = [
-        (name, form.becomes, f"{form.meaning}{registry.origin(name)}")
+    return [
+        {"name": name, "becomes": form.becomes, "meaning": form.meaning, "plugin": registry.plugin(name)}
         for name, form in registry.entries().items()
     ]
-    return align(rows)
 
 
-def _receiver_controls() -> list[str]:
-    return Registry("workloads.transports", "RECEIVER_CONTROLS", "receiver_control").blocks("uet+")
-
-
-LISTS: Final[Mapping[str, Callable[[], list[str]]]] = {
+_PARAMETERS: Final = True
+LISTS: Final[Mapping[str, Callable[[], list[Row]]]] = {
     "transports": _transports,
     "controls": Registry("agent.core.cc", "CONGESTION_CONTROLS", "control").rows,
-    "switch-controls": Registry("workloads.switch_controls", "SWITCH_CONTROLS", "switch_control").blocks,
-    "receiver-controls": _receiver_controls,
+    "switch-controls": Registry(
+        "workloads.switch_controls", "SWITCH_CONTROLS", "switch_control", _PARAMETERS
+    ).rows,
+    "receiver-controls": Registry(
+        "workloads.transports", "RECEIVER_CONTROLS", "receiver_control", _PARAMETERS, prefix="uet+"
+    ).rows,
     "estimators": Registry("agent.core.estimators", "ESTIMATORS", "estimator").rows,
-    "workloads": Registry("workloads.traffic", "WORKLOADS", "workload").blocks,
+    "workloads": Registry("workloads.traffic", "WORKLOADS", "workload", _PARAMETERS).rows,
     "sizes": Registry("workloads.flow_sizes", "FLOW_SIZES", "distribution").rows,
-    "topologies": Registry("workloads.topologies", "TOPOLOGIES", "topology").blocks,
-    "faults": Registry("workloads.faults", "FAULTS", "fault").blocks,
-    "probes": Registry("workloads.probes", "PROBES", "probe").blocks,
+    "topologies": Registry("workloads.topologies", "TOPOLOGIES", "topology", _PARAMETERS).rows,
+    "faults": Registry("workloads.faults", "FAULTS", "fault", _PARAMETERS).rows,
+    "probes": Registry("workloads.probes", "PROBES", "probe", _PARAMETERS).rows,
     "experiments": _experiments,
     "spaces": _spaces,
     "measures": Registry("reports.metrics", "METRICS", "measure").rows,
     "formats": _formats,
     "figures": Registry("reports.figures", "FIGURES", "figure").rows,
 }
+NOT_IN_PLUGINS: Final = frozenset({"experiments", "spaces"})
+"""Lists to which no plug-in adds."""

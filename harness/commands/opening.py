@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rogue.harness.errors import DamagedRunError, HarnessError, StorageError
+from rogue.harness.plugins.trust import NOBODY, Trust, left_out, load_what_is_trusted
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.recorded_run import present_manifest
+from rogue.harness.results.run_directory import CELLS, is_locked, write_whole
+from rogue.harness.results.verification import Difference, compare_run
 from rogue.harness.terminal import call_again, notify
-
-if TYPE_CHECKING:
-    from rogue.harness.plugins.trust import Trust
-    from rogue.harness.results.verification import Difference
-    from rogue.workloads.manifest import Manifest
-
+from rogue.reports.reading.files import checksum
+from rogue.workloads.manifest import Manifest
 
 MADE_AGAIN: Final = ("claims.json", "report.html", "report-error.txt")
 SHOWN_MAX: Final = 10
@@ -24,10 +25,6 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
 
     A run that another process works on is skipped. A killed run has cells that its manifest does not list.
     """
-    from rogue.harness.results.manifest import read_manifest
-    from rogue.harness.results.recorded_run import present_manifest
-    from rogue.harness.results.run_directory import is_locked
-    from rogue.harness.results.verification import compare_run
 
     for run in runs:
         if is_locked(run):
@@ -55,7 +52,6 @@ def refuse_damage(runs: Sequence[Path], *, is_accepted: bool) -> None:
 
 def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
     """Return the runs whose manifests can be read; DamagedRunError for others unless that is accepted."""
-    from rogue.harness.results.manifest import read_manifest
 
     read = []
     for run in runs:
@@ -72,8 +68,6 @@ def refuse_unread(runs: Sequence[Path], *, is_accepted: bool) -> list[Path]:
 
 def is_as_noted(run: Path, name: str) -> bool:
     """True unless a file of a run differs from the checksum in its manifest."""
-    from rogue.harness.results.manifest import read_manifest
-    from rogue.reports.reading.files import checksum
 
     noted, file = read_manifest(run).files.get(name), run / name
     return noted is None or not file.is_file() or checksum(file) == noted
@@ -81,7 +75,6 @@ def is_as_noted(run: Path, name: str) -> bool:
 
 def _is_damage(difference: Difference) -> bool:
     """True unless a report writes the file again, or it is a user's file beside the cells."""
-    from rogue.harness.results.run_directory import CELLS
 
     is_own = difference.is_unlisted and not difference.path.startswith(CELLS)
     return not is_own and difference.path not in MADE_AGAIN
@@ -94,8 +87,6 @@ def open_runs(
 
     Named plug-ins are loaded. A message lists the measures and figures of the others, which are left out.
     """
-    from rogue.harness.plugins.trust import NOBODY, left_out, load_what_is_trusted
-    from rogue.harness.results.manifest import read_manifest
 
     manifests = [read_manifest(run) for run in runs]
     refuse_damage(runs, is_accepted=accepts_damage)
@@ -107,7 +98,6 @@ def open_runs(
 
 def write_output(path: Path, text: str) -> None:
     """Write a whole file, and make the directories above it; StorageError if that fails."""
-    from rogue.harness.results.run_directory import write_whole
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

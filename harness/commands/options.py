@@ -4,16 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer.core import TyperGroup
 
 from rogue.harness.commands import completion
 from rogue.harness.errors import UsageError
+from rogue.harness.results.named_run import find_run
 
 if TYPE_CHECKING:
+    from typer._click.core import Context
+    from typer._click.formatting import HelpFormatter
+
     from rogue.harness.cell.cell import Cell
+
+
+class _Subcommands(TyperGroup):
+    """Subcommands, each with its whole description in the help."""
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the first line of each subcommand's help."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, (each.help or "").partition("\n")[0]) for name, each in self.commands.items()]
+            )
+
+
+def command_group() -> typer.Typer:
+    """Return an empty group of subcommands."""
+    return typer.Typer(cls=_Subcommands, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
 
 Experiment = Annotated[
     str,
@@ -44,6 +67,7 @@ Resume = Annotated[
         "--resume",
         metavar="RUN",
         help="Continue a run that was stopped; on nodes with --testbed.",
+        parser=find_run,
         autocompletion=completion.runs,
     ),
 ]
@@ -73,8 +97,23 @@ Out = Annotated[
 Dask = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Run cells on the workers of this Dask scheduler.")
 ]
-RunDirectory = Annotated[
-    Path, typer.Argument(metavar="RUN", help="Directory of a run.", autocompletion=completion.runs)
+
+
+run_argument: Final = partial(
+    typer.Argument,
+    help="Directory or id of a run, an experiment (its newest run), or `latest`.",
+    parser=find_run,
+    autocompletion=completion.runs,
+)
+RunDirectory = Annotated[Path, run_argument(metavar="RUN")]
+RunDirectories = Annotated[list[Path], run_argument(metavar="RUN...")]
+OnlyCell = Annotated[str | None, typer.Option("--only-cell", metavar="ID", help="One cell of the plan.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document on standard output; its keys do not change.")
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", help="Replace the experiment's seed; the same as --set seed=N."),
 ]
 AcceptsDamage = Annotated[
     bool, typer.Option("--accept-damage", help="Read runs whose files differ from their checksums.")
@@ -136,6 +175,11 @@ class NamedCells:
         more = f" and {len(ids) - _SHOWN_MAX} more" if len(ids) > _SHOWN_MAX else ""
         got = f"--cell: got {self.cell}, expected one of {', '.join(ids[:_SHOWN_MAX])}{more}"
         raise UsageError(f"{got}; `rogue plan {self.experiment}` lists them.")
+
+
+def with_seed(settings: Sequence[str] | None, seed: int | None) -> tuple[str, ...]:
+    """Return the values of --set and --seed as settings of the experiment."""
+    return (*(settings or ()), *(() if seed is None else (f"seed={seed}",)))
 
 
 def requested_cells(

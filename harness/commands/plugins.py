@@ -9,7 +9,11 @@ import typer
 
 from rogue.harness.commands.options import Plugins
 from rogue.harness.errors import ExitCode, UsageError
+from rogue.harness.plugins.loading import load_plugins
+from rogue.harness.plugins.source import installed_plugins, plugins_at, read_plugin
+from rogue.harness.plugins.start import write_start
 from rogue.harness.terminal import notify
+from rogue.reports.reading.files import write_whole
 from rogue.workloads.printable import did_you_mean, printable
 
 if TYPE_CHECKING:
@@ -29,7 +33,7 @@ def new(
         typer.Argument(
             metavar="KIND",
             help="control, nic-control, switch-control, receiver-control, "
-            "workload, topology, measure or figure.",
+            "workload, topology, measure or figure; or experiment.",
         ),
     ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in experiments.")],
@@ -45,9 +49,11 @@ def new(
         ),
     ] = None,
 ) -> ExitCode:
-    """Write a plug-in to start from, with comments, and its test.
+    """Write an experiment, or a plug-in and its test, to start from.
 
     \b
+      rogue new experiment mine
+      rogue plan mine.yaml
       rogue new control halve
       rogue check-plugin halve.py
       rogue run quickstart --plugin halve.py --set 'transports=[{name: rogue, cc: halve}]'
@@ -58,7 +64,6 @@ def new(
       rogue new receiver-control pull
       rogue run uet-rccc --plugin pull.h --set 'transports=[uet+rccc, {name: uet+pull, nscc: 0}]'
     """
-    from rogue.harness.plugins.start import write_start
 
     for file in write_start(kind, name, directory, language):
         typer.echo(file)
@@ -76,7 +81,6 @@ def check_plugin(
       rogue check-plugin halve.py
     """
     from rogue.harness.plugins.contract import TIME_LIMIT_S, try_plugin
-    from rogue.harness.plugins.source import installed_plugins, read_plugin
 
     def waits() -> None:
         limit = f"{TIME_LIMIT_S / 60:g} minutes"
@@ -93,7 +97,7 @@ def check_plugin(
     return ExitCode.OK
 
 
-def import_(  # noqa: PLR0913  (one parameter per option)
+def import_(
     name: Annotated[str, typer.Argument(metavar="FORMAT", help="`rogue list formats` has them.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of that format.")],
     out: Annotated[
@@ -119,9 +123,6 @@ def import_(  # noqa: PLR0913  (one parameter per option)
 
     from rogue.harness.data.formats import FORMATS, OURS
     from rogue.harness.data.source import data_source, read_source
-    from rogue.harness.plugins.loading import load_plugins
-    from rogue.harness.plugins.source import plugins_at
-    from rogue.reports.reading.files import write_whole
 
     load_plugins(plugins_at(plugins or ()))
     if name not in FORMATS:

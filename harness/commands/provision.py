@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rogue.harness.commands import options as opt
 from rogue.harness.commands.inventory import open_inventory
-from rogue.harness.commands.options import InventoryArgument, Log, Plugins, TrustsInventory
 from rogue.harness.commands.switch import each_of, hardware_of, put_back, set_up, show_plan
 from rogue.harness.commands.testbed import bring_up_default
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.named_inventory import VIRTUAL, NamedInventory
-from rogue.harness.terminal import call_again
+from rogue.harness.terminal import call_again, error_console
 from rogue.remote.errors import NodeError
 
 if TYPE_CHECKING:
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from rogue.harness.provisioning.playbook import PlaybookResult
 
 
-def provision(  # noqa: PLR0913  (one parameter per option)
-    inventory: InventoryArgument,
+def provision(
+    inventory: opt.InventoryArgument,
     is_check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; print what would be changed.")
+        bool, typer.Option("--check", "--dry-run", help="Change nothing; print what would be changed.")
     ] = False,
     experiment: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Give the switch the rates and queues of this experiment."),
     ] = None,
-    log: Log = None,
-    plugins: Plugins = None,
-    trusts_inventory: TrustsInventory = False,
+    log: opt.Log = None,
+    plugins: opt.Plugins = None,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Install and set up what experiments need on nodes.
 
@@ -57,8 +57,6 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, with its name, the task and why;
     130 Ctrl-C: call it again to continue, or `rogue teardown`.
     """
-    from rich.console import Console
-
     from rogue.harness.provisioning import provision as nodes
     from rogue.harness.provisioning.playbook import Interrupted
 
@@ -68,7 +66,7 @@ def provision(  # noqa: PLR0913  (one parameter per option)
     ports = _ports(opened, experiment)
     try:
         played = nodes.provision(
-            opened, ports, nodes.log_file(log, "provision"), Console(stderr=True), is_check=is_check
+            opened, ports, nodes.log_file(log, "provision"), error_console(), is_check=is_check
         )
     except Interrupted as stop:
         raise StoppedError(_stopped(named, stop.played), stop) from stop
@@ -85,10 +83,10 @@ def provision(  # noqa: PLR0913  (one parameter per option)
 
 
 def teardown(
-    inventory: InventoryArgument,
-    log: Log = None,
-    plugins: Plugins = None,
-    trusts_inventory: TrustsInventory = False,
+    inventory: opt.InventoryArgument,
+    log: opt.Log = None,
+    plugins: opt.Plugins = None,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Put back what provisioning changed on nodes.
 
@@ -102,8 +100,6 @@ def teardown(
     \b
     Exit codes: 0 done; 2 wrong command or inventory; 7 a node failed, or something could not be put back.
     """
-    from rich.console import Console
-
     from rogue.harness.provisioning import provision as nodes
 
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
@@ -115,7 +111,7 @@ def teardown(
         except NodeError as error:
             failures.append(str(error))
     try:
-        played = nodes.teardown(opened, nodes.log_file(log, "teardown"), Console(stderr=True))
+        played = nodes.teardown(opened, nodes.log_file(log, "teardown"), error_console())
     except NodeError as error:
         raise NodeError("\n".join([*failures, str(error)])) from error
     except KeyboardInterrupt as stop:

@@ -7,37 +7,45 @@ import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
-from rogue.harness.commands import completion
 from rogue.harness.commands.opening import open_runs
-from rogue.harness.commands.options import AcceptsDamage, Plugins, TrustsPlugins
+from rogue.harness.commands.options import (
+    AcceptsDamage,
+    AsJson,
+    Plugins,
+    RunDirectories,
+    TrustsPlugins,
+    run_argument,
+)
 from rogue.harness.commands.runs import update_index_of
 from rogue.harness.errors import BusyRunError, ExitCode, UsageError
-from rogue.harness.terminal import CountDisplay, align, call_again, notify
+from rogue.harness.plugins.loading import plugin_sentence
+from rogue.harness.plugins.trust import Trust
+from rogue.harness.results.manifest import read_manifest, write_manifest
+from rogue.harness.results.recorded_run import present_manifest
+from rogue.harness.results.run_directory import locked, partial_report, write_whole
+from rogue.harness.terminal import CountDisplay, align, call_again, inform, notify, print_document
+from rogue.reports.reading.files import CLAIMS, REPORT, checksum
+from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 
-if TYPE_CHECKING:
-    from rogue.workloads.manifest import Manifest
-
 TRACEBACK: Final = "report-error.txt"
-REPORT_FILES: Final = ("claims.json", "report.html", TRACEBACK)
+REPORT_FILES: Final = (CLAIMS, REPORT, TRACEBACK)
 """All that a report adds to a run. A report over several runs has its own directory."""
 Going = Mapping[Path, "Manifest"]
 """Runs that another process works on, with what they have so far; nothing is written into them."""
 
 
 def report(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN...", help="Directories of runs.", autocompletion=completion.runs),
-    ],
+    runs: RunDirectories,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the page to FILE.", dir_okay=False)
     ] = None,
+    as_json: AsJson = False,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
     accepts_damage: AcceptsDamage = False,
@@ -45,14 +53,13 @@ def report(
     """Build report.html again, for one run or for several together.
 
     The report of several runs gets a directory below results/reports. The report of a run in progress is
-    written beside the run, and has the cells that are finished.
+    written beside the run, and has the cells that are finished. --json prints the path of the page as
+    `report`, and in `runs` the directory, the id and the judged claims of each run.
 
     \b
       rogue report results/quickstart/20261120T101500Z-3f9a1c
       rogue report results/quickstart/* --out both.html
     """
-    from rogue.harness.plugins.trust import Trust
-    from rogue.harness.results.run_directory import partial_report
 
     trust = Trust(tuple(plugins or ()), trusts_plugins)
     open_runs(runs, trust, accepts_damage=accepts_damage)
@@ -67,23 +74,28 @@ def report(
         finished = sum(cell.status is CellStatus.OK for cell in manifest.cells)
         text = f"another process works on this run; the report has {finished} of {len(manifest.cells)} cells"
         notify(f"{run}: {text}. To follow it: {call_again('watch', run)}")
-    typer.echo(path)
+    if as_json:
+        print_document({"report": path, "runs": [_run_content(run) for run in runs]})
+    else:
+        typer.echo(path)
     return ExitCode.OK
 
 
-def compare(  # noqa: PLR0913  (one parameter per option)
-    run_a: Annotated[
-        Path,
-        typer.Argument(metavar="RUN_A", help="Directory of a run.", autocompletion=completion.runs),
-    ],
-    run_b: Annotated[
-        Path,
-        typer.Argument(metavar="RUN_B", help="Directory of another.", autocompletion=completion.runs),
-    ],
+def _run_content(run: Path) -> dict[str, object]:
+    from rogue.reports.index.run_entries import judged_outcomes
+
+    claims = judged_outcomes(run / CLAIMS)
+    return {"run": run, "run_id": read_manifest(run).run_id, "claims": claims}
+
+
+def compare(
+    run_a: Annotated[Path, run_argument(metavar="RUN_A")],
+    run_b: Annotated[Path, run_argument(metavar="RUN_B")],
     everything: Annotated[bool, typer.Option("--all", help="Also print what does not differ.")] = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a page: each figure with both runs.")
     ] = None,
+    as_json: AsJson = False,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
     accepts_damage: AcceptsDamage = False,
@@ -92,11 +104,11 @@ def compare(  # noqa: PLR0913  (one parameter per option)
 
     Each repetition counts as one value of a measure. Runs differ if the Mann-Whitney test says so at 5 % and
     the bootstrap interval of the difference leaves zero out; "not enough runs" is an answer.
+    --json prints all comparisons, with the values of each run in base units; infinite values are null.
 
     \b
       rogue compare results/quickstart/20261120T101500Z-3f9a1c results/quickstart/20261121T093000Z-77d02e
     """
-    from rogue.harness.plugins.trust import Trust
     from rogue.reports.comparison import two_runs
     from rogue.reports.pages.build import write_comparison
     from rogue.reports.reading.load import Run
@@ -113,23 +125,26 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     if not compared:
         expected = "two runs with a transport and factor point in common that finished in both"
         raise UsageError(f"compare: got {run_a} and {run_b}, expected {expected}.")
-    lines = [f"A: {run_a}", f"B: {run_b}", *two_runs.other_differences(*results), ""]
-    rows = [each.row for each in two_runs.shown(compared, results[0], everything=everything)]
-    lines += [*align([two_runs.HEAD, *rows]), "", *two_runs.conclusions(compared)]
-    if len(rows) < len(compared):
-        lines.append(f"{len(compared) - len(rows)} comparisons are not shown; --all shows them.")
-    typer.echo("\n".join(map(printable, lines)))
+    apart, conclusions = two_runs.other_differences(*results), two_runs.conclusions(compared)
+    if as_json:
+        content = [each.content for each in compared]
+        document = {"a": run_a, "b": run_b, "apart": apart, "comparisons": content}
+        print_document({**document, "conclusions": conclusions})
+    else:
+        rows = [each.row for each in two_runs.shown(compared, results[0], everything=everything)]
+        lines = [f"A: {run_a}", f"B: {run_b}", *apart, "", *align([two_runs.HEAD, *rows]), "", *conclusions]
+        if len(rows) < len(compared):
+            lines.append(f"{len(compared) - len(rows)} comparisons are not shown; --all shows them.")
+        typer.echo("\n".join(map(printable, lines)))
     if html is not None:
         with CountDisplay(sys.stderr) as counted:
             write_comparison(list(compared), *results, html, counted)
-        typer.echo(f"page: {html}", err=True)
+        inform(f"page: {html}")
     return ExitCode.OK
 
 
 def _lock(runs: Sequence[Path], locks: ExitStack) -> dict[Path, Manifest]:
     """Lock each run once; return the runs in progress. BusyRunError if another report is being built."""
-    from rogue.harness.results.recorded_run import present_manifest
-    from rogue.harness.results.run_directory import locked
 
     going: dict[Path, Manifest] = {}
     taken: set[Path] = set()
@@ -149,7 +164,6 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
 
     The caller holds the locks of all runs that are not going.
     """
-    from rogue.harness.results.run_directory import partial_report
 
     still = [run for run in runs if run not in (going or {})]
     result: list[str] = []
@@ -164,8 +178,7 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     else:
         for run in still[:1]:
             (run / TRACEBACK).unlink(missing_ok=True)
-        for sentence in result:
-            typer.echo(printable(sentence), err=True)
+        inform(*result)
     for run in still:
         note_report_files(run)
         partial_report(run).unlink(missing_ok=True)
@@ -174,8 +187,6 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
 
 
 def _notify_of_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseException) -> None:
-    from rogue.harness.plugins.loading import plugin_sentence
-    from rogue.harness.results.run_directory import write_whole
 
     where = ""
     for run in still[:1]:
@@ -188,8 +199,6 @@ def _notify_of_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseE
 
 def note_report_files(run: Path) -> None:
     """Put the files that a report adds to a run into its manifest."""
-    from rogue.harness.results.manifest import read_manifest, write_manifest
-    from rogue.reports.reading.files import checksum
 
     manifest = read_manifest(run)
     others = {path: digest for path, digest in manifest.files.items() if path not in REPORT_FILES}

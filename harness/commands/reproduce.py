@@ -15,15 +15,20 @@ from rogue.harness.commands.claims import claims, find_runs
 from rogue.harness.commands.options import Dask, Jobs
 from rogue.harness.commands.run import RunOptions, run_experiment
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
-from rogue.harness.testbeds import DEFAULT_TESTBED
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.named_run import DEFAULT_OUT
+from rogue.harness.results.provenance import git_facts
+from rogue.harness.terminal import inform
+from rogue.harness.testbeds import DEFAULT_TESTBED, find_testbed
+from rogue.reports.errors import ReportError
+from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
     from rogue.harness.experiment.load import LoadedExperiment
-    from rogue.workloads.manifest import Manifest
 
 
-def reproduce(  # noqa: PLR0913  (one parameter per option)
+def reproduce(
     paper: Annotated[
         str,
         typer.Argument(
@@ -61,7 +66,6 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
       rogue reproduce all --set scale=quick
       rogue reproduce uet --again
     """
-    from rogue.harness.results.run_directory import DEFAULT_OUT
 
     changes, place = tuple(settings or ()), out or DEFAULT_OUT
     steps = paper_steps(paper, changes, place, is_again=is_again)
@@ -71,8 +75,8 @@ def reproduce(  # noqa: PLR0913  (one parameter per option)
     left = [step for step in steps if step.action is not Action.NONE]
     worst = ExitCode.OK
     for number, step in enumerate(left, start=1):
-        typer.echo(f"[{number}/{len(left)}] {step.name}", err=True)
-        worst = max(worst, run_experiment(_options(step, changes, place, jobs, dask)))
+        inform(f"[{number}/{len(left)}] {step.name}")
+        worst = max(worst, run_experiment(*_start_or_resume(step, changes, place, jobs, dask)))
     return max(worst, claims([place]))
 
 
@@ -101,16 +105,18 @@ class Step:
 
 
 def paper_steps(paper: str, settings: Sequence[str], place: Path, *, is_again: bool) -> list[Step]:
-    """Return a step for each experiment of a paper, the cheapest first; `place` has earlier runs."""
+    """Return a step for each experiment of a paper, the cheapest first; `place` has earlier runs.
+
+    An experiment that the simulator cannot run, such as one about processor time, has no step.
+    """
     from rogue.harness.experiment.find import find_experiment
     from rogue.harness.experiment.load import load_experiment
-    from rogue.harness.results.provenance import git_facts
 
     loaded = {name: load_experiment(find_experiment(name), settings) for name in paper_experiments(paper)}
     present = [] if is_again else known_runs(place)
     commit = git_facts().commit
-    steps = [step_of(name, each, present, commit) for name, each in loaded.items()]
-    return sorted(steps, key=lambda step: step.seconds)
+    steps = (step_of(name, each, present, commit) for name, each in loaded.items())
+    return sorted((step for step in steps if step is not None), key=lambda step: step.seconds)
 
 
 def paper_experiments(paper: str) -> list[str]:
@@ -118,7 +124,6 @@ def paper_experiments(paper: str) -> list[str]:
     from rogue.harness.experiment.find import DIRECTORY, experiment_files
     from rogue.reports.board.tally import experiments_of
     from rogue.reports.claims import read_claims
-    from rogue.reports.errors import ReportError
 
     shipped = [file.relative_to(DIRECTORY).with_suffix("").as_posix() for file in experiment_files()]
     try:
@@ -129,7 +134,6 @@ def paper_experiments(paper: str) -> list[str]:
 
 def known_runs(place: Path) -> list[tuple[Path, Manifest]]:
     """Return the runs in a directory whose manifests can be read, the newest first."""
-    from rogue.harness.results.manifest import read_manifest
 
     found = []
     for run in find_runs((place,)) if place.is_dir() else []:
@@ -142,19 +146,22 @@ def known_runs(place: Path) -> list[tuple[Path, Manifest]]:
 
 def step_of(
     name: str, loaded: LoadedExperiment, present: Sequence[tuple[Path, Manifest]], commit: str | None
-) -> Step:
-    """Return what to do about an experiment; of several runs that fit, the first one counts.
+) -> Step | None:
+    """Return what to do about an experiment; None if no cell can run.
 
-    A run that was stopped resumes only at its own commit, since a verdict names one commit.
+    Of several runs that fit, the first counts. A run that was stopped resumes only at its own commit, since a
+    verdict names one commit.
     """
     from rogue.harness.plan.plan import make_plan
-    from rogue.harness.testbeds import find_testbed
 
     alike = [(run, manifest) for run, manifest in present if is_alike(manifest, loaded)]
     for run, manifest in alike:
         if manifest.status == "complete":
             return Step(name, loaded, Action.NONE, run)
-    seconds = make_plan(loaded, find_testbed(DEFAULT_TESTBED)).seconds(1)
+    plan = make_plan(loaded, find_testbed(DEFAULT_TESTBED))
+    if not plan.runnable:
+        return None
+    seconds = plan.seconds(1)
     for run, manifest in alike:
         if manifest.git.commit == commit:
             left = sum(cell.status != "ok" for cell in manifest.cells) / max(len(manifest.cells), 1)
@@ -189,31 +196,32 @@ def _print_steps(steps: Sequence[Step], *, is_dry: bool) -> None:
     counts = Counter(step.action for step in steps)
     words = ", ".join(f"{counts[action]} {word}" for action, word in _COUNTED.items() if counts[action])
     seconds = format_seconds(sum(step.seconds for step in steps))
+    lines = []
     for step in steps:
         time = f" ({format_seconds(step.seconds)} on one core)" if step.seconds else ""
-        typer.echo(printable(f"{step.name}: {step.action.value}{time}"), err=not is_dry)
-    typer.echo(f"Experiments: {words}; {seconds} on one core are left.", err=not is_dry)
+        lines.append(printable(f"{step.name}: {step.action.value}{time}"))
+    lines.append(f"Experiments: {words}; {seconds} on one core are left.")
+    if is_dry:
+        typer.echo("\n".join(lines))
+    else:
+        inform(*lines)
 
 
-def _options(
+def _start_or_resume(
     step: Step, settings: tuple[str, ...], place: Path, jobs: int | None, dask: str | None
-) -> RunOptions:
-    is_resumed = step.action is Action.RESUME
-    words = ["run", *(("--resume", str(step.run)) if is_resumed else (step.name, "--out", str(place)))]
-    if not is_resumed:
+) -> tuple[LoadedExperiment | None, RunOptions]:
+    """Return the arguments of `run_experiment`."""
+    if is_resumed := step.action is Action.RESUME:
+        words = ["run", "--resume", str(step.run)]
+    else:
+        words = ["run", step.name, "--out", str(place)]
         words += [word for setting in settings for word in ("--set", setting)]
-    return RunOptions(
-        experiment="" if is_resumed else step.name,
-        loaded=None if is_resumed else step.loaded,
+    return None if is_resumed else step.loaded, RunOptions(
         testbed=DEFAULT_TESTBED,
         out=None if is_resumed else place,
-        settings=() if is_resumed else settings,
         jobs=jobs,
         resume=step.run if is_resumed else None,
-        only_failed=False,
-        only_cell=None,
         dask=dask,
-        is_live=False,
         arguments=(*words, *(() if dask is None else ("--dask", dask))),
         allows_long=True,
         is_cheap_first=True,

@@ -1,4 +1,4 @@
-"""`rogue run` and `rogue plan`."""
+"""`rogue run`."""
 
 from __future__ import annotations
 
@@ -7,23 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from rogue.harness.commands.options import (
-    Dask,
-    Experiment,
-    Jobs,
-    OptionalExperiment,
-    Out,
-    Plugins,
-    Resume,
-    Settings,
-    TestbedName,
-    TrustsInventory,
-    TrustsPlugins,
-)
+from rogue.harness.commands import options as opt
+from rogue.harness.commands.plan import plan
 from rogue.harness.commands.report import try_to_report
 from rogue.harness.commands.runs import update_index_of
 from rogue.harness.commands.watch import show_live
@@ -35,9 +24,16 @@ from rogue.harness.errors import (
     UsageError,
     termination_as_interrupt,
 )
+from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
 from rogue.harness.provisioning.named_inventory import TRUST, is_virtual
-from rogue.harness.terminal import CountDisplay, call_again, notify
-from rogue.harness.testbeds import DEFAULT_TESTBED, TESTBEDS, find_testbed, ready_testbed
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.named_run import DEFAULT_OUT
+from rogue.harness.results.provenance import available_cores
+from rogue.harness.results.recorded_run import Run, changed_data, kept_data
+from rogue.harness.results.run_directory import locked
+from rogue.harness.terminal import CountDisplay, call_again, error_console, inform, notify, print_document
+from rogue.harness.testbeds import DEFAULT_TESTBED, TESTBEDS, ready_testbed
+from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
@@ -45,38 +41,39 @@ if TYPE_CHECKING:
     from rogue.harness.execution.scheduler import Watcher
     from rogue.harness.experiment.load import LoadedExperiment
     from rogue.harness.plan.plan import Plan, PlannedCell
-    from rogue.harness.plugins.trust import Trust
-    from rogue.harness.results.recorded_run import Run
     from rogue.harness.run import Workers
     from rogue.harness.testbeds.base import Testbed
-    from rogue.workloads.manifest import Manifest
 
 
-def run(  # noqa: PLR0913  (one parameter per option)
-    experiment: OptionalExperiment = "",
-    testbed: TestbedName = "simulator",
-    out: Out = None,
-    settings: Settings = None,
-    jobs: Jobs = None,
-    resume: Resume = None,
+def run(
+    experiment: opt.OptionalExperiment = "",
+    testbed: opt.TestbedName = "simulator",
+    out: opt.Out = None,
+    settings: opt.Settings = None,
+    seed: opt.Seed = None,
+    jobs: opt.Jobs = None,
+    resume: opt.Resume = None,
     only_failed: Annotated[
         bool, typer.Option("--only-failed", help="With --resume: only what failed.")
     ] = False,
-    only_cell: Annotated[str | None, typer.Option(metavar="ID", help="Run one cell of the plan.")] = None,
-    dask: Dask = None,
+    only_cell: opt.OnlyCell = None,
+    dask: opt.Dask = None,
     is_live: Annotated[
         bool, typer.Option("--live", help="Show the run as a page on this computer; prints the address.")
     ] = False,
-    plugins: Plugins = None,
-    trusts_plugins: TrustsPlugins = False,
+    is_dry: Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")] = False,
+    as_json: opt.AsJson = False,
+    plugins: opt.Plugins = None,
+    trusts_plugins: opt.TrustsPlugins = False,
     allows_long: Annotated[
         bool, typer.Option("--allow-long", help="Run it even if it should take over a day, or over 20 GB.")
     ] = False,
-    trusts_inventory: TrustsInventory = False,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Run an experiment, store what it measures and build the report.
 
     The last line on standard output is the run's directory; everything else goes to standard error.
+    --json prints instead the directory as `run`, the `report`, the `status`, the `exit_code` and the `cells`.
 
     \b
       rogue run experiments/quickstart.yaml
@@ -84,88 +81,60 @@ def run(  # noqa: PLR0913  (one parameter per option)
       rogue run --resume results/quickstart/20261120T101500Z-3f9a1c
     """
     from rogue.harness.experiment.find import load_named
-    from rogue.harness.plugins.trust import Trust
 
-    files = tuple(plugins or ())
-    loaded = load_named(experiment, tuple(settings or ()), files) if experiment and resume is None else None
+    changes, files = opt.with_seed(settings, seed), tuple(plugins or ())
     options = RunOptions(
-        experiment, loaded, testbed, out, tuple(settings or ()), jobs, resume, only_failed, only_cell, dask,
-        is_live, tuple(sys.argv[1:]), allows_long, Trust(files, trusts_plugins), trusts_inventory,
+        testbed=testbed, out=out, jobs=jobs, resume=resume, dask=dask, arguments=tuple(sys.argv[1:]),
+        only_failed=only_failed, only_cell=only_cell, is_live=is_live, as_json=as_json,
+        allows_long=allows_long, trust=Trust(files, trusts_plugins), trusts_inventory=trusts_inventory,
     )  # fmt: skip
-    return run_experiment(options)
+    options.check(experiment, changes, is_dry=is_dry)
+    if is_dry:
+        return plan(experiment, testbed, settings, seed, jobs, as_json, plugins, trusts_inventory, only_cell)
+    return run_experiment(load_named(experiment, changes, files) if resume is None else None, options)
 
 
-def plan(  # noqa: PLR0913  (one parameter per option)
-    experiment: Experiment,
-    testbed: TestbedName = "simulator",
-    settings: Settings = None,
-    jobs: Jobs = None,
-    plugins: Plugins = None,
-    trusts_inventory: TrustsInventory = False,
-) -> ExitCode:
-    """Print the cells of an experiment and the expected time; run nothing.
-
-    \b
-      rogue plan experiments/quickstart.yaml --set 'transports=[rogue]'
-    """
-    from rogue.harness.experiment.find import load_named
-    from rogue.harness.plan.plan import make_plan
-    from rogue.harness.plan.text import ALLOW, exceeded, plan_text
-    from rogue.harness.results.provenance import available_cores
-    from rogue.harness.results.run_directory import DEFAULT_OUT
-
-    loaded = load_named(experiment, tuple(settings or ()), tuple(plugins or ()))
-    with CountDisplay(sys.stderr) as counted:
-        planned = make_plan(loaded, find_testbed(testbed, is_trusted=trusts_inventory), counted)
-    wanted = jobs or available_cores()
-    typer.echo(plan_text(planned, wanted), nl=False)
-    if beyond := exceeded(planned.cells, planned.jobs(wanted), DEFAULT_OUT):
-        typer.echo(f"note: `rogue run` expects {beyond}, unless you add {ALLOW}")
-    return ExitCode.OK
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Options of `rogue run`, as given."""
+    """How an experiment is run."""
 
-    experiment: str
-    loaded: LoadedExperiment | None
-    """The experiment, read and checked; None with `resume`."""
     testbed: str
     out: Path | None
     """None for the default directory of runs."""
-    settings: tuple[str, ...]
     jobs: int | None
     resume: Path | None
-    only_failed: bool
-    only_cell: str | None
+    """The run that continues; None to start one."""
     dask: str | None
     """Address of a scheduler; None for processes on this computer."""
-    is_live: bool
-    """True if a page on this computer shows it."""
     arguments: tuple[str, ...]
+    """The command line, for the manifest."""
+    only_failed: bool = False
+    only_cell: str | None = None
+    is_live: bool = False
+    """True if a page on this computer shows it."""
+    as_json: bool = False
     allows_long: bool = False
     """True if it may exceed the budget of harness/plan/text.py."""
-    trust: Trust | None = None
+    trust: Trust = NOBODY
     """With `resume`: which code of the run may run."""
     trusts_inventory: bool = False
     """True if the inventory may be a program."""
     is_cheap_first: bool = False
     """True if cells run in the order of their expected time, within each repetition."""
 
-    def check(self) -> None:
+    def check(self, experiment: str, settings: Sequence[str], *, is_dry: bool) -> None:
         """UsageError for options that exclude each other."""
         if self.resume is not None:
             if self.out is not None:
                 got = f"--out {self.out}, expected the run alone; it stays where it is"
                 raise UsageError(f"--resume: got {got}.")
-            if self.experiment or self.settings or self.only_cell:
-                got = "an experiment or options that change it"
+            if experiment or settings or self.only_cell or is_dry:
+                got = "--dry-run" if is_dry else "an experiment or options that change it"
                 raise UsageError(f"--resume: got {got}, expected the run alone, as it was started.")
-        elif self.trust is not None and self.trust.is_whole:
+        elif self.trust.is_whole:
             got = "--trust-plugins: got no --resume, expected a run that keeps plug-ins"
             raise UsageError(f"{got}; name the files of an experiment with --plugin.")
-        elif not self.experiment:
+        elif not experiment:
             got = "run: got no experiment, expected a file or --resume RUN"
             raise UsageError(f"{got}; try `rogue run quickstart`.")
         elif self.only_failed:
@@ -173,22 +142,20 @@ class RunOptions:
             raise UsageError(f"{got}; add --resume RUN.")
 
 
-def run_experiment(options: RunOptions) -> ExitCode:
-    """Start or resume a run; print its directory last."""
+def run_experiment(loaded: LoadedExperiment | None, options: RunOptions) -> ExitCode:
+    """Start a run of an experiment, or resume one; print its directory last."""
     from rogue.harness.experiment.load import hidden_values
     from rogue.harness.plan.plan import make_plan
-    from rogue.harness.results.run_directory import DEFAULT_OUT, locked
     from rogue.harness.run import chosen_cells, start_run
 
-    options.check()
     with opened_cluster(options.dask) as cluster, ExitStack() as after:
         if options.resume is not None:
             return _resume(options, options.resume, cluster, after)
-        assert options.loaded is not None, "an experiment that was checked"
+        assert loaded is not None, "an experiment to start"
         testbed = ready_testbed(options.testbed, options.dask, is_trusted=options.trusts_inventory)
         with CountDisplay(sys.stderr) as counted:
-            plan = make_plan(options.loaded, testbed, counted)
-        for words in hidden_values(options.loaded):
+            plan = make_plan(loaded, testbed, counted)
+        for words in hidden_values(loaded):
             notify(words)
         _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)
         command = ("rogue", *options.arguments)
@@ -199,10 +166,6 @@ def run_experiment(options: RunOptions) -> ExitCode:
 
 def _resume(options: RunOptions, directory: Path, cluster: Cluster | None, after: ExitStack) -> ExitCode:
     from rogue.harness.data.files import kept_files
-    from rogue.harness.plugins.trust import NOBODY, changed_plugins, load_trusted
-    from rogue.harness.results.manifest import read_manifest
-    from rogue.harness.results.recorded_run import Run, changed_data, kept_data
-    from rogue.harness.results.run_directory import locked
     from rogue.harness.run import cells_left, reopen_run, replan
 
     read_manifest(directory)  # or it is no run, and there is nothing to lock
@@ -213,7 +176,7 @@ def _resume(options: RunOptions, directory: Path, cluster: Cluster | None, after
             raise UsageError(f"{got}; to continue: {again}")
     with locked(directory):
         manifest = read_manifest(directory)
-        plugins = load_trusted(manifest.plugins, options.trust or NOBODY)
+        plugins = load_trusted(manifest.plugins, options.trust)
         kept = kept_data(directory, manifest)
         for file in [*changed_data(manifest), *changed_plugins(manifest.plugins)]:
             notify(f"{file} has changed since the run began, which continues with its copy.")
@@ -234,7 +197,6 @@ def _check_budget(
     cells: Sequence[PlannedCell], plan: Plan, options: RunOptions, cluster: Cluster | None
 ) -> None:
     from rogue.harness.plan.text import check_budget
-    from rogue.harness.results.run_directory import DEFAULT_OUT
 
     if not options.allows_long:
         jobs = jobs_at_once(plan.testbed, options.jobs, cluster)
@@ -243,7 +205,6 @@ def _check_budget(
 
 def jobs_at_once(testbed: Testbed, wanted: int | None, cluster: Cluster | None) -> int:
     """Return how many cells run at once: as wanted, but at most what the testbed can run."""
-    from rogue.harness.results.provenance import available_cores
 
     if cluster is not None:
         return wanted or cluster.threads
@@ -297,9 +258,10 @@ def _work_and_finish(
             _work(run, plan, options, workers, show)
             return _finish(run, options)
     except (KeyboardInterrupt, ClusterLostError) as stop:
-        typer.echo(run.directory)
+        error = stop_error(stop, _kept(run, options))
+        _print_end(run, None, error.exit_code, as_json=options.as_json)
         update_index_of([run.directory])
-        raise stop_error(stop, _kept(run, options)) from stop
+        raise error from stop
 
 
 def stop_error(stop: KeyboardInterrupt | ClusterLostError, kept: str) -> HarnessError:
@@ -316,8 +278,6 @@ def _work(
     workers: Workers,
     show: Callable[[Watcher], Watcher] | None,
 ) -> None:
-    from rich.console import Console
-
     from rogue.harness.plan.plan import cheapest_first
     from rogue.harness.progress import ProgressDisplay
     from rogue.harness.run import cells_left, work
@@ -327,7 +287,7 @@ def _work(
         cells = cheapest_first(cells)
     if options.only_failed and not cells:
         notify("no cell of this run failed; without --only-failed the others continue.")
-    with ProgressDisplay(cells, Console(stderr=True)) as display:
+    with ProgressDisplay(cells, error_console()) as display:
         work(run, plan, cells, workers, display if show is None else show(display))
 
 
@@ -341,12 +301,34 @@ def _finish(run: Run, options: RunOptions) -> ExitCode:
     if missed := sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells):
         text = f"{missed} of {count} cells had more packets than packets_max; the rest is not recorded"
         notify(f"{text}. The report has their number.")
-    if report is not None:
-        typer.echo(f"report: {report}", err=True)
-    typer.echo(run.directory)
+    code = ExitCode.CELLS_FAILED if failed else ExitCode.OK
     if report is None:
-        return ExitCode.REPORT_FAILED
-    return ExitCode.CELLS_FAILED if failed else ExitCode.OK
+        code = ExitCode.REPORT_FAILED
+    else:
+        inform(f"report: {report}")
+    _print_end(run, report, code, as_json=options.as_json)
+    return code
+
+
+_CELL_KEYS: Final = {
+    "id", "transport", "factors", "repetition", "seed", "status", "failure_kind", "message", "wall_seconds",
+}  # fmt: skip
+
+
+def _print_end(run: Run, report: Path | None, code: ExitCode, *, as_json: bool) -> None:
+    """Print the run's directory as the last line, or the end of the run as a document."""
+    if not as_json:
+        typer.echo(run.directory)
+        return
+    manifest = run.manifest
+    cells = [cell.model_dump(mode="json", include=_CELL_KEYS) for cell in manifest.cells]
+    print_document(
+        {
+            "run": run.directory, "run_id": manifest.run_id, "experiment": manifest.name,
+            "testbed": manifest.testbed, "status": manifest.status, "report": report,
+            "exit_code": int(code), "cells": cells,
+        }
+    )  # fmt: skip
 
 
 def _kept(run: Run, options: RunOptions) -> str:

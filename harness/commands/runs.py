@@ -13,17 +13,25 @@ from typing import Annotated, Final
 
 import typer
 
-from rogue.harness.commands import completion
+from rogue.harness.commands.options import RunDirectories, RunDirectory
 from rogue.harness.errors import ExitCode, StoppedError, StorageError, UsageError
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import (
+    is_locked,
+    locked,
+    partial_report,
+    results_directory,
+    takes_lock,
+)
 from rogue.harness.terminal import notify
 from rogue.reports.errors import ReportError
-from rogue.workloads.printable import printable
+from rogue.reports.quantities import size_text
+from rogue.reports.reading.files import read_regular
+from rogue.workloads.printable import parse_json, printable
 
 
 def tag(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Directory of the run.", autocompletion=completion.runs)
-    ],
+    run: RunDirectory,
     tags: Annotated[
         list[str] | None, typer.Argument(metavar="[TAG]...", help="Words; without any, all tags are removed.")
     ] = None,
@@ -35,8 +43,6 @@ def tag(
     \b
       rogue tag results/quickstart/20261120T101500Z-3f9a1c submitted figure-3
     """
-    from rogue.harness.results.manifest import read_manifest
-    from rogue.harness.results.run_directory import results_directory
     from rogue.reports.index.run_files import write_tags
 
     manifest = read_manifest(run)
@@ -53,8 +59,9 @@ def tag(
 
 
 def rm(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Directories of runs.")],
+    runs: RunDirectories,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    is_dry: Annotated[bool, typer.Option("--dry-run", help="Print what would be deleted.")] = False,
 ) -> ExitCode:
     """Delete runs, or reports over several, for good.
 
@@ -65,12 +72,13 @@ def rm(
       rogue rm results/quickstart/20261120T101500Z-3f9a1c
       rogue rm results/quickstart/20261120T* --yes
     """
-    from rogue.harness.results.run_directory import locked
 
     doomed = {run.resolve(): _described(run) for run in runs}
     for run, line in doomed.items():
         with locked(run):
-            typer.echo(printable(line), err=True)
+            typer.echo(printable(line), err=not is_dry)
+    if is_dry:
+        return ExitCode.OK
     if not yes:
         _ask(len(doomed))
     places = dict.fromkeys(run.parent.parent for run in doomed)
@@ -92,8 +100,6 @@ PATIENCE_SECONDS: Final = 5.0
 
 def update_index_of(runs: Iterable[Path]) -> None:
     """Write the page of each results directory that has one of these runs."""
-    from rogue.harness.results.manifest import read_manifest
-    from rogue.harness.results.run_directory import results_directory
 
     places: dict[Path | None, None] = {}
     for run in runs:
@@ -107,7 +113,6 @@ def update_index_of(runs: Iterable[Path]) -> None:
 
 def update_index(results: Path) -> None:
     """Write the page of a results directory; print a message if that fails."""
-    from rogue.harness.results.run_directory import is_locked
 
     try:
         from rogue.reports.index import find_entries, write_index
@@ -121,7 +126,6 @@ def update_index(results: Path) -> None:
 @contextlib.contextmanager
 def _one_at_a_time(results: Path) -> Iterator[None]:
     """Let writers take turns, so that the newest page stays; wait for a few seconds at most."""
-    from rogue.harness.results.run_directory import takes_lock
 
     descriptor = os.open(results, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -148,7 +152,6 @@ def _described(run: Path) -> str:
     """Return a line about a directory that rogue made, which may be damaged; UsageError for any other."""
     from rogue.reports.index import find_entries
     from rogue.reports.index.run_entries import is_run_name
-    from rogue.reports.quantities import size_text
 
     if run.is_symlink():
         raise UsageError(f"rm: {run} is a link, expected the directory of a run; name its target.")
@@ -163,8 +166,6 @@ def _described(run: Path) -> str:
 
 def _is_from_rogue(run: Path) -> bool:
     """True if a file of the directory has the keys of a manifest or of a report over several runs."""
-    from rogue.reports.reading.files import read_regular
-    from rogue.workloads.printable import parse_json
 
     for name, keys in _KEYS.items():
         with contextlib.suppress(OSError, ValueError):
@@ -175,7 +176,6 @@ def _is_from_rogue(run: Path) -> bool:
 
 
 def _remove(run: Path) -> None:
-    from rogue.harness.results.run_directory import locked, partial_report
 
     try:
         with locked(run):

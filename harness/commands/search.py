@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rogue.harness.commands import completion
-from rogue.harness.commands.options import (
-    Dask,
-    Jobs,
-    OptionalExperiment,
-    Out,
-    Plugins,
-    Resume,
-    Settings,
-    TestbedName,
-    TrustsInventory,
-    TrustsPlugins,
-)
+from rogue.harness.commands import options as opt
+from rogue.harness.commands.opening import write_output
+from rogue.harness.commands.run import jobs_at_once
+from rogue.harness.commands.runs import update_index_of
 from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrupt
+from rogue.harness.plugins.trust import Trust
+from rogue.harness.results.named_run import DEFAULT_OUT
+from rogue.harness.results.recorded_run import SO_FAR
+from rogue.harness.results.run_directory import locked
+from rogue.harness.terminal import error_console, inform
+from rogue.harness.testbeds import ready_testbed
+from rogue.reports.quantities import counted
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
@@ -33,14 +32,14 @@ if TYPE_CHECKING:
     from rogue.harness.search.objective import Measured
     from rogue.harness.search.study import Proposal, Search
 
-IsPlan = Annotated[bool, typer.Option("--plan", help="Print what it should take; run nothing.")]
+IsPlan = Annotated[bool, typer.Option("--plan", "--dry-run", help="Print what it should take; run nothing.")]
 SEARCH_PAGE: Final = "search.html"
 SENSITIVITY_PAGE: Final = "sensitivity.html"
 WEAKNESSES_PAGE: Final = "weaknesses-{}-{}.html"
 
 
-def search(  # noqa: PLR0913  (one parameter per option)
-    experiment: OptionalExperiment = "",
+def search(
+    experiment: opt.OptionalExperiment = "",
     space: Annotated[
         Path | None,
         typer.Option(
@@ -60,15 +59,15 @@ def search(  # noqa: PLR0913  (one parameter per option)
     has_baseline: Annotated[
         bool, typer.Option("--baseline/--no-baseline", help="Also draw random values with the same budget.")
     ] = True,
-    testbed: TestbedName = "simulator",
-    out: Out = None,
-    settings: Settings = None,
-    jobs: Jobs = None,
-    resume: Resume = None,
-    dask: Dask = None,
-    plugins: Plugins = None,
-    trusts_plugins: TrustsPlugins = False,
-    trusts_inventory: TrustsInventory = False,
+    testbed: opt.TestbedName = "simulator",
+    out: opt.Out = None,
+    settings: opt.Settings = None,
+    jobs: opt.Jobs = None,
+    resume: opt.Resume = None,
+    dask: opt.Dask = None,
+    plugins: opt.Plugins = None,
+    trusts_plugins: opt.TrustsPlugins = False,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Find values at which a measure is worst; confirm them on new seeds.
 
@@ -81,7 +80,6 @@ def search(  # noqa: PLR0913  (one parameter per option)
       rogue search --resume results/livelock-search/20261120T101500Z-3f9a1c
     """
     from rogue.harness.commands.growing_run import GrowingOptions, growing, opened, print_plan
-    from rogue.harness.plugins.trust import Trust
     from rogue.harness.search.study import check_search
 
     aim = {"metric": worst, "against": against}
@@ -106,11 +104,10 @@ def search(  # noqa: PLR0913  (one parameter per option)
 
 def _show(proposal: Proposal, search: Search) -> None:
     """Print a proposal, and write the state of the search for `rogue watch`."""
-    from rogue.harness.results.recorded_run import SO_FAR
     from rogue.harness.search.summary import outcome_lines, proposal_line
 
     line = proposal_line(proposal, search.objective)
-    typer.echo(printable(line), err=True)
+    inform(line)
     text = "\n".join(map(printable, [*outcome_lines(search), line]))
     file = search.objective.run.directory / SO_FAR
     partial = file.with_name(f"{SO_FAR}.partial")
@@ -122,7 +119,6 @@ def _show(proposal: Proposal, search: Search) -> None:
 def _finish(search: Search) -> None:
     """Write the page and the finding, and print the summary."""
     from rogue.harness.commands.growing_run import print_results, write_files
-    from rogue.harness.results.recorded_run import SO_FAR
     from rogue.harness.search.finding import FILE, finding_file
     from rogue.harness.search.study import JOURNAL
     from rogue.harness.search.summary import outcome_lines, search_page
@@ -134,12 +130,12 @@ def _finish(search: Search) -> None:
     (run.directory / SO_FAR).unlink(missing_ok=True)
     write_files(run, {SEARCH_PAGE: search_page(lines, search), FILE: found}, JOURNAL)
     if found is not None:
-        typer.echo(f"finding: {run.directory / FILE}", err=True)
+        inform(f"finding: {run.directory / FILE}")
     print_results(run, lines, SEARCH_PAGE)
 
 
-def sensitivity(  # noqa: PLR0913  (one parameter per option)
-    experiment: OptionalExperiment = "",
+def sensitivity(
+    experiment: opt.OptionalExperiment = "",
     vary: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The keys that vary, and their bounds.")
     ] = None,
@@ -148,15 +144,15 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
         typer.Option("--claim", metavar="ID", help="Analyse what moves this claim; repeatable."),
     ] = None,
     is_plan: IsPlan = False,
-    testbed: TestbedName = "simulator",
-    out: Out = None,
-    settings: Settings = None,
-    jobs: Jobs = None,
-    resume: Resume = None,
-    dask: Dask = None,
-    plugins: Plugins = None,
-    trusts_plugins: TrustsPlugins = False,
-    trusts_inventory: TrustsInventory = False,
+    testbed: opt.TestbedName = "simulator",
+    out: opt.Out = None,
+    settings: opt.Settings = None,
+    jobs: opt.Jobs = None,
+    resume: opt.Resume = None,
+    dask: opt.Dask = None,
+    plugins: opt.Plugins = None,
+    trusts_plugins: opt.TrustsPlugins = False,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Print which keys of an experiment move a measure or a claim.
 
@@ -176,7 +172,6 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
         print_results,
         write_files,
     )
-    from rogue.harness.plugins.trust import Trust
     from rogue.harness.search.sensitivity import check_analysis
     from rogue.harness.search.summary import analysis_lines, point_line, sensitivity_page
 
@@ -190,16 +185,14 @@ def sensitivity(  # noqa: PLR0913  (one parameter per option)
             print_plan(plan, options)
             return ExitCode.OK
         with growing(run, plan.candidates.testbed, options, lambda: typer.echo(run.directory)) as workers:
-            analyses = plan.analyse(
-                run, workers, lambda *point: typer.echo(printable(point_line(*point)), err=True)
-            )
+            analyses = plan.analyse(run, workers, lambda *point: inform(point_line(*point)))
         run.manifest.status = "complete"
         write_files(run, {SENSITIVITY_PAGE: sensitivity_page(analyses)})
         print_results(run, [line for each in analyses for line in analysis_lines(each)], SENSITIVITY_PAGE)
     return ExitCode.OK
 
 
-def weaknesses(  # noqa: PLR0913  (one parameter per option)
+def weaknesses(
     findings: Annotated[
         list[str] | None,
         typer.Argument(
@@ -212,12 +205,12 @@ def weaknesses(  # noqa: PLR0913  (one parameter per option)
         str | None,
         typer.Option(metavar="NAME", help="The transport to try; by default the one of each finding."),
     ] = None,
-    testbed: TestbedName = "simulator",
-    out: Out = None,
-    settings: Settings = None,
-    jobs: Jobs = None,
-    plugins: Plugins = None,
-    trusts_inventory: TrustsInventory = False,
+    testbed: opt.TestbedName = "simulator",
+    out: opt.Out = None,
+    settings: opt.Settings = None,
+    jobs: opt.Jobs = None,
+    plugins: opt.Plugins = None,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Print which known weaknesses a transport shares.
 
@@ -229,11 +222,8 @@ def weaknesses(  # noqa: PLR0913  (one parameter per option)
       rogue weaknesses --transport mine --plugin mine.py
       rogue weaknesses results/mine-search/20261120T101500Z-3f9a1c/find.yml --testbed kernel
     """
-    from rogue.harness.commands.opening import write_output
     from rogue.harness.experiment.find import find_experiment, found_files, load_named
-    from rogue.harness.results.run_directory import DEFAULT_OUT
     from rogue.harness.search.finding import judge, judged_text, read_weakness
-    from rogue.harness.testbeds import ready_testbed
 
     place, changes, code = out or DEFAULT_OUT, tuple(settings or ()), tuple(plugins or ())
     bed = ready_testbed(testbed, None, is_trusted=trusts_inventory, command="weaknesses")
@@ -243,7 +233,7 @@ def weaknesses(  # noqa: PLR0913  (one parameter per option)
     try:
         with termination_as_interrupt():
             for number, each in enumerate(tried, start=1):
-                typer.echo(f"[{number}/{len(tried)}] {each.name}", err=True)
+                inform(f"[{number}/{len(tried)}] {each.name}")
                 measured = _measured(each, place, jobs)
                 verdict, text = judge(measured, each.target), judged_text(measured, each.target)
                 rows.append((each.name, each.title, verdict, text))
@@ -260,13 +250,8 @@ def weaknesses(  # noqa: PLR0913  (one parameter per option)
 
 def _measured(weakness: Weakness, place: Path, jobs: int | None) -> Measured:
     """Run a finding in a new run."""
-    from rich.console import Console
-
-    from rogue.harness.commands.run import jobs_at_once
-    from rogue.harness.commands.runs import update_index_of
     from rogue.harness.plan.plan import Plan
     from rogue.harness.progress import ProgressDisplay
-    from rogue.harness.results.run_directory import locked
     from rogue.harness.run import Workers, begin_run
     from rogue.harness.search.objective import Measured
 
@@ -274,7 +259,7 @@ def _measured(weakness: Weakness, place: Path, jobs: int | None) -> Measured:
     if isinstance(plan, str):
         return Measured({}, problem=plan)
     run = begin_run(Plan(plan.loaded, plan.testbed, ()), place, ("rogue", *sys.argv[1:]), datetime.now(UTC))
-    with locked(run.directory), ProgressDisplay(plan.cells, Console(stderr=True)) as display:
+    with locked(run.directory), ProgressDisplay(plan.cells, error_console()) as display:
         measured = weakness.measure(run, Workers(jobs_at_once(plan.testbed, jobs, None)), display)
     update_index_of([run.directory])
     return measured
@@ -282,7 +267,6 @@ def _measured(weakness: Weakness, place: Path, jobs: int | None) -> Measured:
 
 def _summary(rows: Sequence[Sequence[str]], transport: str | None, testbed: str) -> str:
     from rogue.harness.search.finding import COUNTED
-    from rogue.reports.quantities import counted
 
     counts = Counter(row[2] for row in rows)
     words = ", ".join(f"{counts[verdict]} {text}" for verdict, text in COUNTED.items() if counts[verdict])

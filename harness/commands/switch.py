@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
 
+from rogue.harness.commands import options as opt
 from rogue.harness.commands.inventory import open_inventory
-from rogue.harness.commands.options import (
-    ExperimentOption,
-    InventoryArgument,
-    NamedCells,
-    OneCell,
-    Plugins,
-    Settings,
-    TrustsInventory,
-    requested_cells,
-)
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.provisioning.named_inventory import NamedInventory
 from rogue.remote.errors import NodeError
@@ -32,7 +23,7 @@ if TYPE_CHECKING:
     from rogue.harness.testbeds.ssh.switch_readback import Compared
 
 
-app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app: Final = opt.command_group()
 
 
 @app.callback()
@@ -53,16 +44,16 @@ def switch() -> None:
 
 
 @app.command()
-def plan(  # noqa: PLR0913  (one parameter per option)
-    inventory: InventoryArgument,
-    experiment: ExperimentOption = "",
+def plan(
+    inventory: opt.InventoryArgument,
+    experiment: opt.ExperimentOption = "",
     is_offline: Annotated[
         bool, typer.Option("--offline", help="Do not log in: as for a switch without any settings.")
     ] = False,
-    cell: OneCell = None,
-    settings: Settings = None,
-    plugins: Plugins = None,
-    trusts_inventory: TrustsInventory = False,
+    cell: opt.OneCell = None,
+    settings: opt.Settings = None,
+    plugins: opt.Plugins = None,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Print the exact commands for each switch; change nothing.
 
@@ -78,17 +69,17 @@ def plan(  # noqa: PLR0913  (one parameter per option)
         for words in each.unreported:
             typer.echo(f"  requested of {each.switch.name}, and not set here: {words}")
 
-    return each_of(_requested(named, requested_cells("switch", experiment, settings, cell)), show)
+    return each_of(_requested(named, opt.requested_cells("switch", experiment, settings, cell)), show)
 
 
 @app.command()
-def apply(  # noqa: PLR0913  (one parameter per option)
-    inventory: InventoryArgument,
-    experiment: ExperimentOption = "",
-    cell: OneCell = None,
-    settings: Settings = None,
-    plugins: Plugins = None,
-    trusts_inventory: TrustsInventory = False,
+def apply(
+    inventory: opt.InventoryArgument,
+    experiment: opt.ExperimentOption = "",
+    cell: opt.OneCell = None,
+    settings: opt.Settings = None,
+    plugins: opt.Plugins = None,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Set the switches as the inventory or an experiment requests, and read that back.
 
@@ -99,7 +90,7 @@ def apply(  # noqa: PLR0913  (one parameter per option)
     Exit codes: 0 done; 2 wrong command or inventory; 7 a switch failed, or has other settings afterwards.
     """
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
-    cells = requested_cells("switch", experiment, settings, cell)
+    cells = opt.requested_cells("switch", experiment, settings, cell)
     switches = [each.switch for each in _requested(named, cells)]
     stated = next((each for each in switches if not each.variables.switch_follows_experiments), None)
     if cells is not None and stated is not None:
@@ -111,13 +102,13 @@ def apply(  # noqa: PLR0913  (one parameter per option)
 
 
 @app.command()
-def check(  # noqa: PLR0913  (one parameter per option)
-    inventory: InventoryArgument,
-    experiment: ExperimentOption = "",
-    cell: OneCell = None,
-    settings: Settings = None,
-    plugins: Plugins = None,
-    trusts_inventory: TrustsInventory = False,
+def check(
+    inventory: opt.InventoryArgument,
+    experiment: opt.ExperimentOption = "",
+    cell: opt.OneCell = None,
+    settings: opt.Settings = None,
+    plugins: opt.Plugins = None,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Compare the settings of the switches with those of the inventory; each difference is a sentence.
 
@@ -127,13 +118,15 @@ def check(  # noqa: PLR0913  (one parameter per option)
     Exit codes: 0 they agree; 2 wrong command or inventory; 7 they differ, or a switch does not reply.
     """
     named = NamedInventory(inventory, trusts_inventory, tuple(plugins or ()))
-    cells = requested_cells("switch", experiment, settings, cell)
+    cells = opt.requested_cells("switch", experiment, settings, cell)
     return each_of(_requested(named, cells), _check if cells is None else _compare)
 
 
 @app.command()
 def undo(
-    inventory: InventoryArgument, plugins: Plugins = None, trusts_inventory: TrustsInventory = False
+    inventory: opt.InventoryArgument,
+    plugins: opt.Plugins = None,
+    trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
     """Put the switches back as they were before `rogue switch apply`.
 
@@ -283,7 +276,7 @@ def _compare(each: RequestedSwitch) -> None:
     _print(each.switch, f"is as requested: {each.switch.variables}", [])
 
 
-def _requested(named: NamedInventory, cells: NamedCells | None) -> list[RequestedSwitch]:
+def _requested(named: NamedInventory, cells: opt.NamedCells | None) -> list[RequestedSwitch]:
     """Return each switch as its inventory or the experiment requests; plug-ins load before the inventory."""
     planned = [] if cells is None else cells.load(named.plugins)
     inventory = open_inventory(named)

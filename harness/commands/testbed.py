@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from rogue.harness.commands.options import command_group
 from rogue.harness.errors import ExitCode, StoppedError, UsageError, termination_as_interrupt
 from rogue.harness.provisioning.named_inventory import VIRTUAL
-from rogue.harness.terminal import align, call_again, notify
+from rogue.harness.terminal import align, call_again, inform, notify
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.workloads.printable import did_you_mean
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rogue.workloads.topologies import Topology
 
 
-app: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app: Final = command_group()
 
 
 Name = Annotated[str, typer.Option(help="Name of the testbed; several can be up side by side.")]
@@ -69,7 +70,7 @@ def up(
 
     testbed = _bring_up(name, requested_network(experiment, topology, hosts))
     argument = VIRTUAL if name == persistent.DEFAULT_NAME else f"{VIRTUAL}:{name}"
-    _progress(f"to use it: {call_again('provision', argument)}")
+    inform(f"to use it: {call_again('provision', argument)}")
     typer.echo(testbed.inventory)
     return ExitCode.OK
 
@@ -82,7 +83,7 @@ def bring_up_default() -> bool:
         persistent.find(persistent.DEFAULT_NAME)
     except VirtualTestbedError:
         network = requested_network("", "", None)
-        _progress(f"testbed default is not up: starting {len(network.hosts)} virtual machines and a switch")
+        inform(f"testbed default is not up: starting {len(network.hosts)} virtual machines and a switch")
         _bring_up(persistent.DEFAULT_NAME, network)
         return True
     return False
@@ -95,15 +96,15 @@ def _bring_up(name: str, network: VirtualNetwork) -> persistent.PersistentTestbe
 
     try:
         with termination_as_interrupt():
-            prerequisites.ensure(prerequisites.MACHINES, _progress)
+            prerequisites.ensure(prerequisites.MACHINES, inform)
             cache = cache_directory()
-            image = obtain(cache, _progress)
-            return persistent.up(name, network, image, choose(image, cache, _progress), _progress)
+            image = obtain(cache, inform)
+            return persistent.up(name, network, image, choose(image, cache, inform), inform)
     except KeyboardInterrupt as stop:
         raise StoppedError(f"stopped; nothing of testbed {name} is left.", stop) from stop
 
 
-kernel: Final = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+kernel: Final = command_group()
 
 
 app.add_typer(kernel, name="kernel")
@@ -133,8 +134,8 @@ def build_kernel() -> ExitCode:
     from rogue.virtual.kernel.build import obtain as obtain_kernel
 
     try:
-        prerequisites.ensure(prerequisites.KERNEL, _progress)
-        kernel = obtain_kernel(kernel_cache(), _progress)
+        prerequisites.ensure(prerequisites.KERNEL, inform)
+        kernel = obtain_kernel(kernel_cache(), inform)
     except VirtualTestbedError as error:
         notify(*str(error).splitlines())
         return ExitCode.TESTBED
@@ -161,8 +162,8 @@ def down(name: Name = "default") -> ExitCode:
     """Switch the machines off and delete the testbed's files, also after a crash."""
     from rogue.virtual import persistent
 
-    had_something = persistent.down(name, _progress)
-    _progress(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
+    had_something = persistent.down(name, inform)
+    inform(f"testbed {name}: {'down; nothing is left of it' if had_something else 'was not up'}")
     return ExitCode.OK
 
 
@@ -249,7 +250,3 @@ def _row(state: persistent.MachineState) -> tuple[str, ...]:
         f"{state.host_memory_bytes / _MIB:.0f} MiB" if state.pid else "-",
         "-" if state.free_memory_bytes is None else f"{state.free_memory_bytes / _MIB:.0f} MiB",
     )
-
-
-def _progress(text: str) -> None:
-    typer.echo(text, err=True)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 
-from rogue.harness.commands import completion
+from rogue.harness.commands.options import RunDirectories
 from rogue.harness.errors import ExitCode, HarnessError
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.recorded_run import present_manifest
+from rogue.harness.results.run_directory import is_locked
+from rogue.harness.results.verification import compare_run
 from rogue.harness.terminal import notify
+from rogue.workloads.manifest import Soundness
 from rogue.workloads.printable import printable
 
 
 def verify(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN...", help="Directories of runs.", autocompletion=completion.runs),
-    ],
+    runs: RunDirectories,
 ) -> ExitCode:
     """Compare every file of runs with the checksums in their manifests.
 
@@ -51,11 +53,6 @@ NO_CHECKSUM: Final = "the manifest has no checksum, because its version is old; 
 
 def verify_run(run: Path) -> ExitCode:
     """Compare a run with its manifest and print each difference."""
-    from rogue.harness.results.manifest import read_manifest
-    from rogue.harness.results.recorded_run import present_manifest
-    from rogue.harness.results.run_directory import is_locked
-    from rogue.harness.results.verification import compare_run
-    from rogue.workloads.manifest import Soundness
 
     is_going = is_locked(run)
     manifest = read_manifest(run)

@@ -12,20 +12,23 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from rogue.harness.commands.options import RunDirectory
 from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrupt
+from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.recorded_run import Run, present_manifest
+from rogue.harness.results.run_directory import is_locked
 
 if TYPE_CHECKING:
     from rogue.harness.execution.scheduler import Watcher
     from rogue.harness.live.run_page import RunState
     from rogue.harness.plan.plan import Plan
-    from rogue.harness.results.recorded_run import Run
 
 LOCK_POLL_SECONDS: Final = 1.0
 CREATED: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def watch(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run in progress.")],
+    run: RunDirectory,
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port of the page.", show_default="a free one")
     ] = 0,
@@ -41,8 +44,6 @@ def watch(
       rogue watch results/quickstart/20261120T101500Z-3f9a1c --port 8642
     """
     from rogue.harness.live.run_page import RunPage
-    from rogue.harness.results.manifest import read_manifest
-    from rogue.harness.results.run_directory import is_locked
 
     read_manifest(run)
     if is_locked(run):
@@ -61,7 +62,6 @@ def watch(
 def run_state_of(run: Path) -> RunState:
     """Return the state of a run that another process works on, from its files."""
     from rogue.harness.live.run_page import RunState
-    from rogue.harness.results.recorded_run import present_manifest
 
     manifest = present_manifest(run)
     begun = datetime.strptime(manifest.sessions[-1].created_utc, CREATED).replace(tzinfo=UTC)
@@ -71,7 +71,6 @@ def run_state_of(run: Path) -> RunState:
 
 def _ended(run: Path) -> str:
     """Return a sentence with the status of a run that no process works on."""
-    from rogue.harness.results.manifest import read_manifest
 
     manifest = read_manifest(run)
     report = run / "report.html"

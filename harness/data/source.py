@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import logging
 import os
 import stat
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from pydantic_core import PydanticCustomError
 from rogue.workloads.files import DataFile
 from rogue.workloads.printable import printable, shortened
 from rogue.workloads.specification import mistake
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 SIZE_BYTES_MAX: Final = 512_000_000
 """Ten million transfers; a longer trace is cut."""
@@ -58,6 +61,7 @@ def data_source(name: str, content: bytes) -> DataSource:
 
 def read_source(path: Path, name: str) -> DataSource:
     """Read a file; any fault of it is a mistake."""
+    _LOGGER.debug("reads %s", path)
     try:
         content = _read(path)
     except (OSError, ValueError) as error:

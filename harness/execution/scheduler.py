@@ -1,5 +1,6 @@
 """Assign cells to slots, in order, until none is left."""
 
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,6 +14,8 @@ from rogue.harness.execution.task import Task
 from rogue.harness.results.cell_directory import discard_unfinished, store_cell
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus, FailureKind
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 POLL_SECONDS: Final = 0.1
 """Interval at which the progress of running cells is read."""
@@ -78,12 +81,14 @@ def run_tasks(
     at_once = min(jobs, len(tasks))
     waiting = deque(replace(task, at_once=at_once) for task in tasks)
     running: dict[Future[CellRecord], _Running] = {}
+    _LOGGER.debug("runs %d cells, %d at once", len(tasks), at_once)
     with _slots(at_once, make_slot or Slot, kept) as free:
         try:
             while waiting or running:
                 while waiting and free:
                     slot, task = free.pop(), waiting.popleft()
                     running[slot.start(task)] = _Running(slot, task)
+                    _LOGGER.debug("starts cell %s", task.cell.id)
                     watcher.on_started(task)
                 finished, _ = wait(running, POLL_SECONDS, FIRST_COMPLETED)
                 _pass_on_progress(running.values(), watcher)
@@ -91,6 +96,7 @@ def run_tasks(
                 for future in (*finished, *(future for future, words in overdue.items() if words)):
                     each, words = running.pop(future), overdue.get(future)
                     record = _store_overdue(each, words) if words else _record_of(each, future)
+                    _LOGGER.debug("cell %s is %s after %s s", record.id, record.status, record.wall_seconds)
                     watcher.on_finished(record)
                     free.append(each.slot)
         finally:

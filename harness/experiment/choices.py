@@ -140,6 +140,8 @@ class MeasureChoice(Specification):
     """What to record."""
     interval_ns: Time | None = None
     """How often; by default every 10 ms, of queues 10 us, and less often from 2 s and 100 ms on."""
+    required: bool = False
+    """Run only where this can be recorded; by default a cell runs without it, and results say so."""
     ports: Annotated[list[str], Field(min_length=1, max_length=1000)] | None = None
     """Of packets: whose ports, as `h0->s0`, or a node for all links to and from it; by default all."""
     flows: Annotated[list[str], Field(min_length=1, max_length=1000)] | None = None

@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import logging
 import re
 import stat
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,8 @@ from rogue.harness.data import yaml_text
 from rogue.harness.data.yaml_text import YamlError, format_path, parse_yaml
 from rogue.harness.errors import ConfigError, Problem
 from rogue.workloads.printable import did_you_mean
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 EXAMPLE = "experiments/quickstart.yaml"
 
@@ -71,12 +74,7 @@ class Document:
 
 def read_document(file: str) -> Document:
     """Read an experiment file; any fault of it is one ConfigError."""
-    content = _read_bytes(file)
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        got = f"the byte {content[error.start]:#04x} at offset {error.start}"
-        raise _file_error(file, got, "UTF-8 text", "save the file as UTF-8") from error
+    text = read_text(file)
     try:
         parsed = parse_yaml(text)
     except YamlError as error:
@@ -86,7 +84,17 @@ def read_document(file: str) -> Document:
         got = "an empty file" if parsed.value is None else show(parsed.value)
         raise _file_error(file, got, "a mapping with name, topology, workload ...", f"start from {EXAMPLE}")
     places = {path: f"{file}:{line}" for path, line in parsed.lines.items()}
-    return Document(file, hashlib.sha256(content).hexdigest(), parsed.value, places)
+    return Document(file, hashlib.sha256(text.encode()).hexdigest(), parsed.value, places)
+
+
+def read_text(file: str) -> str:
+    """Read an experiment file as text; ConfigError if it is none."""
+    content = _read_bytes(file)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        got = f"the byte {content[error.start]:#04x} at offset {error.start}"
+        raise _file_error(file, got, "UTF-8 text", "save the file as UTF-8") from error
 
 
 def _read_bytes(file: str) -> bytes:
@@ -99,6 +107,7 @@ def _read_bytes(file: str) -> bytes:
             )
         if not stat.S_ISREG(mode):
             raise _file_error(file, "a device or pipe", "a regular file", "save the experiment to a file")
+        _LOGGER.debug("reads %s", file)
         with path.open("rb") as stream:
             content = stream.read(yaml_text.SIZE_BYTES_MAX + 1)
     except (OSError, ValueError) as error:

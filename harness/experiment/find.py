@@ -1,11 +1,13 @@
 """Find experiments by file or name, and print their plan."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import ConfigError
+from rogue.harness.experiment.document import read_text
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
 from rogue.harness.plugins.source import plugins_at
 from rogue.workloads.printable import did_you_mean
@@ -44,8 +46,22 @@ def _exists(path: Path) -> bool:
 def load_named(named: str, settings: tuple[str, ...], plugins: Sequence[Path] = ()) -> LoadedExperiment:
     """Find, read and check an experiment after loading plug-ins: installed ones, these files, its own."""
     sources = plugins_at(plugins)
-    try:
+    with _suggested(named):
         return load_experiment(find_experiment(named), settings, sources)
+
+
+def read_named(named: str) -> tuple[str, str]:
+    """Find an experiment; return its file and the text in it."""
+    file = find_experiment(named)
+    with _suggested(named):
+        return file, read_text(file)
+
+
+@contextmanager
+def _suggested(named: str) -> Iterator[None]:
+    """Name the closest shipped experiment in the error about a file that does not exist."""
+    try:
+        yield
     except ConfigError as error:
         close = did_you_mean(named.removesuffix(SUFFIX), experiment_names(), otherwise="")
         if not close or not isinstance(error.__cause__, FileNotFoundError):

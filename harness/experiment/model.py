@@ -1,6 +1,6 @@
 """Define the pydantic model of an experiment file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Final, Self
 
@@ -194,6 +194,11 @@ class Experiment(Specification):
         if self.measure is None:
             return kind not in ON_REQUEST and (kind != "latency" or self.has_probes)
         return self.asked(kind) is not None
+
+    def unmet_requirement(self, not_measured: Mapping[MeasureKind, str] | Mapping[str, str]) -> str | None:
+        """Return why a required measure cannot be recorded, given why measures cannot; None if all can."""
+        required = [choice.kind for choice in self.measure or () if choice.required]
+        return next((f"{kind}: {not_measured[kind]}" for kind in required if kind in not_measured), None)
 
 
 def _check_unique(key: str, names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Build the report of a run in progress, in a low-priority process."""
+"""Keep the report of a run in progress: its numbers soon after each cell, and its figures now and then."""
 
 import os
 import subprocess
@@ -9,37 +9,64 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
+from rogue.harness.provisioning.named_inventory import is_virtual
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.start_up import prepare
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
 
+if TYPE_CHECKING:
+    from rogue.reports.pages.page import FigureSection
+    from rogue.reports.results import Results
+
 NICENESS: Final = 19
-NICENESS_ON_THE_SIMULATOR: Final = 10
-"""Higher priority, because simulated results do not depend on real time, and all cores may be busy."""
+"""Where results depend on real time. Elsewhere the process has the priority of the cells: with less it would
+take minutes beside a full machine, and the pauses between reports bound what it takes from the cells."""
+NUMBERS, FIGURES = "numbers", "figures"
 
 
-def preview(run: Path, page: Path) -> None:
-    """Build a report of the finished cells at the path `page`."""
-    from rogue.reports.pages.build import build
+class Preview:
+    """Builds reports of the finished cells at the path `page`; figures stay until they are drawn again."""
 
-    build(run, page, {run: present_manifest(run)})
+    def __init__(self, run: Path, page: Path) -> None:
+        from rogue.reports.pages import build  # slow: done before the first cell is finished
+
+        self._build = build.build
+        self._run, self._page = run, page
+        self._figures: list[FigureSection] = []
+
+    def build(self, what: str) -> None:
+        """Build a report with new numbers, and also with new figures if `what` is FIGURES."""
+        manifest = present_manifest(self._run)
+        figures = self._drawn if what == FIGURES else lambda _key, _results: self._figures
+        self._build(self._run, self._page, {self._run: manifest}, figures=figures)
+
+    def _drawn(self, key: str, results: "Results") -> "list[FigureSection]":
+        from rogue.reports.pages.page import figure_sections
+
+        self._figures = figure_sections(key, results)
+        return self._figures
 
 
 if __name__ == "__main__":
     prepare()
     testbed, *paths = sys.argv[1:]
-    os.nice(NICENESS_ON_THE_SIMULATOR if testbed == "simulator" else NICENESS)
-    preview(*map(Path, paths))
+    if is_virtual(testbed) or Path(testbed).suffix:  # machines, or an inventory of nodes
+        os.nice(NICENESS)
+    preview = Preview(*map(Path, paths))
+    for line in sys.stdin:
+        preview.build(line.strip())
+        sys.stdout.write("built\n")
+        sys.stdout.flush()
 
 
-REBUILD_SECONDS: Final = 20.0
-"""Least time between the end of one report and the start of the next."""
+REBUILD_SECONDS: Final = {NUMBERS: 0.0, FIGURES: 20.0}
+"""Least time between the end of one report and the start of the next, by what is new in it."""
 PAUSE_PER_BUILD: Final = 4.0
 """Pause between two reports as a multiple of the duration of one."""
-LOOK_SECONDS: Final = 1.0
+LOOK_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +85,7 @@ class Figures:
         self.problem: str | None = None
         self._run = run
         self._manifest = manifest
+        self._process: subprocess.Popen[str] | None = None
         self._stop = Event()
         self._thread = Thread(target=self._keep, name="figures so far", daemon=True)
 
@@ -71,49 +99,65 @@ class Figures:
     def stop(self) -> None:
         """Stop the report that is being built, and build no more."""
         self._stop.set()
-        self._thread.join()
+        while self._thread.is_alive():
+            if (process := self._process) is not None:
+                process.kill()
+            self._thread.join(0.2)
+        self._end()
 
     def _keep(self) -> None:
-        pause, reported = 0.0, 0
+        reported, due = dict.fromkeys(REBUILD_SECONDS, 0), dict.fromkeys(REBUILD_SECONDS, 0.0)
         with TemporaryDirectory(prefix="rogue-live-") as folder:
-            while not self._stop.wait(pause):
-                pause = LOOK_SECONDS
+            page = Path(folder) / "report.html"
+            self._start(self._manifest().testbed, page)
+            while not self._stop.wait(LOOK_SECONDS):
                 manifest = self._manifest()
                 finished = sum(cell.status is CellStatus.OK for cell in manifest.cells)
-                if finished > reported and manifest.status == "running":  # else the report itself is built
+                for what, least in REBUILD_SECONDS.items():
                     started = time.monotonic()
-                    self._build(manifest.testbed, Path(folder) / "report.html", finished)
-                    reported = finished
-                    pause = max(REBUILD_SECONDS, PAUSE_PER_BUILD * (time.monotonic() - started))
+                    is_due = finished > reported[what] and started >= due[what]
+                    if is_due and manifest.status == "running":  # else the report itself is built
+                        self._build(manifest.testbed, page, finished, what)
+                        ended, reported[what] = time.monotonic(), finished
+                        due[what] = ended + max(least, PAUSE_PER_BUILD * (ended - started))
 
-    def _build(self, testbed: str, page: Path, finished: int) -> None:
+    def _start(self, testbed: str, page: Path) -> None:
         words = ["-P", "-m", "rogue.harness.live.preview", testbed, str(self._run.resolve()), str(page)]
-        errors = page.with_name("errors.txt")
         try:
-            with errors.open("wb") as stream:
-                process = subprocess.Popen(
+            with page.with_name("errors.txt").open("wb") as errors:
+                self._process = subprocess.Popen(
                     [sys.executable, *words],
                     cwd=page.parent,  # not the user's directory, whose files libraries would read
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=stream,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    text=True,
                     process_group=0,  # Ctrl-C is for us
                 )
-            if self._ends_well(process):
-                self.latest, self.problem = SoFar(finished, page.read_text(encoding="utf-8")), None
-            elif not self._stop.is_set():
-                lines = errors.read_text(encoding="utf-8", errors="replace").splitlines()
-                self.problem = lines[-1] if lines else f"its process ended with {process.returncode}"
         except OSError as error:
             self.problem = str(error)
 
-    def _ends_well(self, process: "subprocess.Popen[bytes]") -> bool:
-        """Wait for the report; end it if it is no longer wanted."""
-        while not self._stop.is_set():
-            try:
-                return process.wait(timeout=0.2) == 0
-            except subprocess.TimeoutExpired:
-                continue
-        process.kill()
-        process.wait()
-        return False
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def _build(self, testbed: str, page: Path, finished: int, what: str = FIGURES) -> None:
+        """Have the process build a report; one that failed is replaced for the next report."""
+        if self._process is None:
+            self._start(testbed, page)
+        if self._process is None:
+            return
+        assert self._process.stdin is not None and self._process.stdout is not None, "both are pipes"
+        try:
+            print(what, file=self._process.stdin, flush=True)
+            if self._process.stdout.readline():
+                self.latest, self.problem = SoFar(finished, page.read_text(encoding="utf-8")), None
+                return
+        except OSError as error:
+            self.problem = str(error)
+        self._end()
+        if not self._stop.is_set():
+            errors = page.with_name("errors.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+            self.problem = errors[-1] if errors else "its process ended"

@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.task import Task
-from rogue.harness.live.preview import Figures
+from rogue.harness.live.preview import Figures, SoFar
 from rogue.harness.live.server import LiveServer
 from rogue.harness.results.recorded_run import SO_FAR, present_manifest
 from rogue.reports.pages.live import LivePage, last_page, live_page
@@ -105,7 +105,7 @@ class LiveWatcher(Watcher):
         self._watcher.on_finished(record)
 
 
-REFRESH_SECONDS: Final = 5
+REFRESH_SECONDS: Final = 2
 REFRESH_SECONDS_MAX: Final = 30
 CHARACTERS_PER_SECOND: Final = 200_000
 """A large page is fetched less often, so that showing it takes little processor time."""
@@ -167,7 +167,7 @@ class RunPage:
         latest = self._figures.latest
         if path == "/report":
             return latest.page if latest else None
-        return live_page(self._shown(), latest.page if latest else None)
+        return live_page(self._shown(latest), latest.page if latest else None)
 
     def on_sent(self, page: str) -> None:
         """Note a request, and whether it has seen the last page."""
@@ -175,9 +175,8 @@ class RunPage:
         if page is self._last:
             self._last_page_fetched.set()
 
-    def _shown(self) -> LivePage:
+    def _shown(self, latest: SoFar | None) -> LivePage:
         run_state = self._run_state()
-        latest = self._figures.latest
         return LivePage(
             title=_title(run_state),
             run=str(self._run),

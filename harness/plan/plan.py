@@ -1,6 +1,7 @@
 """Plan every cell: whether it can run here and how long it takes."""
 
 import hashlib
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,8 @@ from rogue.harness.experiment.document import show
 from rogue.harness.experiment.load import LoadedExperiment, Point
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 CELLS_MAX: Final = 50_000
 ID_LENGTH_MAX: Final = 100
@@ -154,6 +157,7 @@ def make_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_
     The result for one seed holds for all repetitions if the testbed allows that.
     """
     cells = plan_cells(loaded)
+    _LOGGER.debug("plans %d cells on %s", len(cells), testbed.name)
     problems = {str(problem): problem for problem in _parameter_problems(loaded, cells, testbed)}
     if problems:
         raise ConfigError(tuple(problems.values()))

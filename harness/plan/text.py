@@ -22,20 +22,57 @@ def plan_text(plan: Plan, jobs: int) -> str:
     rows = [("cell", "transport", *factors, "repetition", "seed", "expected")]
     rows += [_row(planned, factors) for planned in plan.cells]
     title = f"{experiment.title or experiment.name}, on {plan.testbed.name}"
-    networks = dict.fromkeys(point.experiment.topology.described() for point in plan.loaded.points)
-    parts = [title, *networks, "", *align(rows), ""]
+    parts = [title, *_networks(plan), "", *align(rows), ""]
     parts += _reasons(plan)
-    notes = (
+    parts += [f"note: {words}" for words in _notes(plan)]
+    count = len(plan.runnable)
+    parts.append(f"{count} of {len(plan.cells)} cells can run, {format_cost(plan.cost(jobs))} expected")
+    return "\n".join(parts) + "\n"
+
+
+def plan_content(plan: Plan, jobs: int, notes: Sequence[str]) -> dict[str, object]:
+    """Return a plan as a document; further `notes` are added."""
+    experiment = plan.loaded.experiment
+    return {
+        "experiment": experiment.name,
+        "title": experiment.title or experiment.name,
+        "file": plan.loaded.document.file,
+        "testbed": plan.testbed.name,
+        "networks": _networks(plan),
+        "cells": [_cell_content(planned) for planned in plan.cells],
+        "notes": [*_notes(plan), *notes],
+        "jobs": jobs,
+        "expected": plan.cost(jobs)._asdict(),
+    }
+
+
+def _cell_content(planned: PlannedCell) -> dict[str, object]:
+    cell = planned.cell
+    return {
+        "id": cell.id,
+        "transport": cell.transport.shown,
+        "factors": dict(cell.factors),
+        "repetition": cell.repetition,
+        "seed": cell.seed,
+        "unsupported": planned.unsupported,
+        "seconds": planned.seconds,
+        "events": planned.events,
+        "stored_bytes": planned.stored_bytes,
+    }
+
+
+def _networks(plan: Plan) -> list[str]:
+    return list(dict.fromkeys(point.experiment.topology.described() for point in plan.loaded.points))
+
+
+def _notes(plan: Plan) -> list[str]:
+    return [
         *hidden_values(plan.loaded),
         *_outside_controls(plan),
         *_switch_controls(plan),
         *_never_sampled(plan),
         *_differences(plan),
-    )
-    parts += [f"note: {words}" for words in notes]
-    count = len(plan.runnable)
-    parts.append(f"{count} of {len(plan.cells)} cells can run, {format_cost(plan.cost(jobs))} expected")
-    return "\n".join(parts) + "\n"
+    ]
 
 
 def _row(planned: PlannedCell, factors: Sequence[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import ast
 import linecache
+import logging
 import sys
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -20,6 +21,8 @@ from rogue.agent.core.estimators import ESTIMATORS
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.source import PluginSource
 from rogue.workloads import registration
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 _OF_AGENT: Final[Mapping[str, MutableMapping[str, Any]]] = {
     "control": CONGESTION_CONTROLS,
@@ -82,6 +85,7 @@ def plugin_sentence(error: BaseException) -> str | None:
 
 
 def _load(source: PluginSource) -> LoadedPlugin:
+    _LOGGER.debug("loads plug-in %s", source.file)
     before = _added()
     module = module_from_spec(ModuleSpec(source.module, _Loader(source), origin=source.file))
     module.__file__ = source.file

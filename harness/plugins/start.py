@@ -1,4 +1,4 @@
-"""`rogue new`: a commented file to start from, and its test."""
+"""`rogue new`: a commented experiment, or a plug-in and its test, to start from."""
 
 import re
 from pathlib import Path
@@ -14,26 +14,32 @@ ONLY_COMPILED: Final = ("switch-control", "receiver-control")
 COMPILED: Final = ("nic-control", *ONLY_COMPILED)
 """Kinds that may be written in C++."""
 KINDS: Final = ("control", "workload", "topology", *COMPILED, "measure", "figure")
+EXPERIMENT: Final = "experiment"
 LANGUAGES: Final[dict[str, str]] = {"python": ".py", "c++": ".h"}
 """File suffix by language."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
 def write_start(kind: str, name: str, directory: Path, language: str | None = None) -> list[Path]:
-    """Write a plug-in and its test; UsageError if there is something already, or the name is none.
+    """Write an experiment, or a plug-in and its test; UsageError if a file exists or the name is wrong.
 
-    language: python unless the kind has C++ alone.
+    language: of a plug-in; Python unless the kind has C++ alone.
     """
-    if kind not in KINDS:
-        raise UsageError(
-            f"new: got {kind!r}, expected one of {', '.join(KINDS)}; {did_you_mean(kind, KINDS)}."
-        )
+    known = (*KINDS, EXPERIMENT)
+    if kind not in known:
+        expected, advice = f"one of {', '.join(known)}", did_you_mean(kind, known)
+        raise UsageError(f"new: got {kind!r}, expected {expected}; {advice}.")
     if not _NAME.fullmatch(name):
         expected = "lower-case letters, digits and _, with a letter first"
         raise UsageError(f"new: got the name {name!r}, expected {expected}; choose another name.")
-    language = language or ("c++" if kind in ONLY_COMPILED else "python")
-    plugin, start = f"{name}{_ending(kind, language)}", kind if language == "python" else f"{kind}-compiled"
-    files = {directory / plugin: start, directory / f"test_{name}.py": "test"}
+    if kind == EXPERIMENT:
+        plugin = f"{name}.yaml"
+        files = {directory / plugin: kind}
+    else:
+        language = language or ("c++" if kind in ONLY_COMPILED else "python")
+        plugin = f"{name}{_ending(kind, language)}"
+        start = kind if language == "python" else f"{kind}-compiled"
+        files = {directory / plugin: start, directory / f"test_{name}.py": "test"}
     there = [file for file in files if file.exists()]
     if there:
         raise UsageError(f"new: got {there[0]}, which is there already, expected a name that is free.")

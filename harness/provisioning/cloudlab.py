@@ -239,8 +239,7 @@ def choose_lan(manifest: Manifest, name: str | None) -> Lan:
     if not chosen:
         raise UsageError(f"{place}: got no LAN {name!r}, expected one of {there}; choose with --lan.")
     (lan,) = chosen
-    _check(f"{place}: {lan.name}", lan)
-    _check_ports(f"{place}: {lan.name}", lan, manifest)
+    _check(f"{place}: {lan.name}", lan, manifest)
     return lan
 
 
@@ -280,20 +279,15 @@ def _joined(
     return [links for links, _ in groups]
 
 
-def _check(place: str, lan: Lan) -> None:
-    """Check that each host has one interface and all are in one subnet; UsageError otherwise."""
+def _check(place: str, lan: Lan, manifest: Manifest) -> None:
+    """Check that each host has one interface, on a port of its own, and all are in one subnet."""
     nodes = [each.node for each in lan.interfaces]
     if twice := [name for name in dict.fromkeys(nodes) if nodes.count(name) > 1]:
         raise UsageError(f"{place}: got two interfaces of {twice[0]}, expected one of each host.")
-    addresses = {each.node: each.address for each in lan.interfaces if each.address is not None}
-    subnets = {node: address.network for node, address in addresses.items()}
+    subnets = {each.node: each.address.network for each in lan.interfaces if each.address is not None}
     if len(set(subnets.values())) > 1:
         got = ", ".join(f"{subnet} of {node}" for node, subnet in subnets.items())
         raise UsageError(f"{place}: got subnets {got}; expected one for all hosts.")
-
-
-def _check_ports(place: str, lan: Lan, manifest: Manifest) -> None:
-    """Check that each host has a port of a card for this LAN alone; UsageError otherwise."""
     expected = "expected a port of a card for each link, as limiters and PFC work on a whole port"
     if lan.shared:
         advice = "take it out of the profile and start the experiment again"

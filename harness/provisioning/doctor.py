@@ -21,7 +21,7 @@ from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order, PlaybookResult, run_playbook
 from rogue.harness.provisioning.provision import deployed_files
 from rogue.harness.provisioning.rdma_transfers import measure_transfers
-from rogue.harness.provisioning.reach import ANYTHING, PYTHON, Reached, reach
+from rogue.harness.provisioning.reach import ANYTHING, PYTHON, reach
 from rogue.harness.provisioning.switches.operations import differences, open_switch
 from rogue.harness.provisioning.switches.settings import HardwareSwitch
 from rogue.remote.connection import Shell, connect
@@ -89,10 +89,14 @@ def look(inventory: Inventory, log: Path, console: Console) -> Examination:
 
     Ansible runs only on nodes that replied to our own login: it waits for a silent node for minutes.
     """
-    reached = reach(inventory.logins, _commands(inventory))
-    order = Order("preflight", "looking at the nodes", inventory.path, log)
-    order = order.of_nodes(inventory, _usable(inventory, reached))
-    played = run_playbook(order, console) if order.nodes else PlaybookResult()
+    # The command that a run executes as root. Ansible looks at nodes without root, but with Python.
+    commands = dict.fromkeys((login.node for login in inventory.logins), ANYTHING)
+    commands |= {host.name: AGENT_COMMAND for host in inventory.hosts}
+    reached = reach(inventory.logins, commands)
+    without_python = {lack.node for lack in reached.lacks if lack.what == PYTHON}
+    usable = [node for node in commands if node in reached.clocks and node not in without_python]
+    order = Order("preflight", "looking at the nodes", inventory.path, log).of_nodes(inventory, usable)
+    played = run_playbook(order, console) if usable else PlaybookResult()
     failures = {failure.node: failure.message for failure in played.failures}
     return Examination(played.facts, {**failures, **reached.failures}, reached.clocks, tuple(reached.lacks))
 
@@ -101,21 +105,6 @@ def examine(inventory: Inventory, log: Path, console: Console) -> list[Finding]:
     """Return all findings; nothing may be measured if one of them refuses."""
     found = judge(inventory, deployed_files(), look(inventory, log, console))
     return grouped([*found, *switch_findings(inventory)], [login.node for login in inventory.logins])
-
-
-def _commands(inventory: Inventory) -> dict[str, str]:
-    """Return the command that a run executes as root, by node."""
-    commands = {host.name: AGENT_COMMAND for host in inventory.hosts}
-    if inventory.switch is not None:
-        commands[inventory.switch.login.node] = ANYTHING
-    return commands
-
-
-def _usable(inventory: Inventory, reached: Reached) -> list[str]:
-    """Return the nodes that Ansible can look at, which needs no root."""
-    without_python = {lack.node for lack in reached.lacks if lack.what == PYTHON}
-    names = [login.node for login in inventory.logins]
-    return [name for name in names if name in reached.clocks and name not in without_python]
 
 
 def switch_findings(inventory: Inventory) -> list[Finding]:

@@ -63,7 +63,7 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
     files: SHA-256 by path of the files that every host must have.
     """
     return [
-        *_unreachable(inventory, found),
+        *(unreachable(node, found.failures[node]) for node in _in_order(inventory, found.failures)),
         *found.lacks,
         *(
             finding
@@ -75,11 +75,6 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
         *_clocks(inventory, found.clocks),
         *_differences(inventory, found.facts),
     ]
-
-
-def _unreachable(inventory: Inventory, found: Examination) -> Iterator[Finding]:
-    for node in _in_order(inventory, found.failures):
-        yield unreachable(node, found.failures[node])
 
 
 def unreachable(node: str, message: str) -> Finding:
@@ -192,7 +187,7 @@ def _advice_on_mtu(host: Host) -> str:
 
 def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:
     """Yield faults of the RDMA device whose GID is the experiment address; the name does not matter."""
-    own = [port for port in facts["rdma_ports"] if port["is_asked_for"]]
+    own = [port for port in facts["rdma_ports"] if port["is_own"]]
     if not own:
         there = ", ".join(f"{port['device']} on {port['interface']}" for port in facts["rdma_ports"])
         expected = f"one with the RoCE v2 GID of {host.variables.experiment_address}"
@@ -280,7 +275,7 @@ def _pauses(facts: Facts) -> str:
 _COMPARED: Final[Mapping[str, Callable[[Facts], str]]] = {
     "kernel": lambda facts: str(facts["kernel"]),
     "distribution": lambda facts: str(facts["distribution"]),
-    "card": lambda facts: ", ".join(card_words(port) for port in facts["rdma_ports"] if port["is_asked_for"]),
+    "card": lambda facts: ", ".join(card_words(port) for port in facts["rdma_ports"] if port["is_own"]),
     "DCQCN": lambda facts: ", ".join(card["dcqcn"]["state"] for card in _of_cards(facts)),
     "trust": lambda facts: ", ".join(card["trust"] for card in _of_cards(facts)),
     "priorities that pause": _pauses,

@@ -228,23 +228,21 @@ def interpret(path: Path, listing: Mapping[str, Any]) -> Inventory:
         for name, each in destinations.items()
         if name not in names[_HARDWARE]
     )
-    hosts = [Host(logins[name], HostVariables.model_validate(variables[name])) for name in names["hosts"]]
     switches = [
         SwitchNode(logins[name], SwitchVariables.model_validate(variables[name])) for name in names["switch"]
-    ]
-    hardware = [
-        HardwareSwitch(name, HardwareSwitchVariables.model_validate(variables[name]), logins.get(name))
-        for name in names[_HARDWARE]
     ]
     lab = LabVariables.model_validate(variables[names["hosts"][0]])
     return Inventory(
         path,
         lab.testbed_kind,
-        tuple(hosts),
+        tuple(Host(logins[name], HostVariables.model_validate(variables[name])) for name in names["hosts"]),
         switches[0] if switches else None,
         lab.allocated_switches,
         of_nodes,
-        tuple(hardware),
+        tuple(
+            HardwareSwitch(name, HardwareSwitchVariables.model_validate(variables[name]), logins.get(name))
+            for name in names[_HARDWARE]
+        ),
     )
 
 
@@ -275,52 +273,29 @@ def _problems_of_groups(path: Path, names: Mapping[str, list[str]]) -> list[Prob
 def _problems_of_node(
     path: Path, name: str, kind: type[BaseModel], own: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    yield from _wrong_name(path, name)
+    if not NODE.fits(name):  # it is a word of commands, and the default of `ansible_host`
+        yield Problem(str(path), ascii(name), "this name of a node", NODE.meaning, "give it another one")
     yield from find_problems(path, name, kind, own)
     yield from find_problems(path, name, LoginVariables, own)
-    yield from _unverified(path, name, own)
-    if kind is HostVariables:
-        yield from _no_interface(path, name, own)
-        yield from _stacked_interface(path, name, own)
-
-
-def _no_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
-    if {"experiment_interface", "experiment_mac"} & set(variables):
-        return []
-    expected = "a value, or experiment_mac"
-    return [
-        Problem(str(path), f"{name}.experiment_interface", "nothing", expected, "`ip address` shows both")
-    ]
-
-
-def _stacked_interface(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
-    """Return a problem for a bond, team or VLAN, known by its name: limiters and priorities need one card."""
-    interface = str(variables.get("experiment_interface", ""))
-    if not (found := _STACKED.match(interface)):
-        return []
-    kind = "a VLAN" if found["vlan"] else "a bond or a team"
-    advice = "give the address to a port of the card itself"
-    place = f"{name}.experiment_interface"
-    return [Problem(str(path), place, f"{interface}, {kind}", "one port of one card", advice)]
-
-
-def _wrong_name(path: Path, name: str) -> list[Problem]:
-    """Return a problem for a name that cannot be a word of a command or the default of `ansible_host`."""
-    if NODE.fits(name):
-        return []
-    return [Problem(str(path), ascii(name), "this name of a node", NODE.meaning, "give it another one")]
-
-
-def _unverified(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
-    """Return a problem if host keys are not verified."""
-    problems = []
-    arguments = " ".join(str(variables.get(key, "")) for key in _SSH_ARGUMENTS)
-    unchecked = [key for key in _CHECKS if str(variables.get(key, True)).strip().lower() not in _TRUE]
+    arguments = " ".join(str(own.get(key, "")) for key in _SSH_ARGUMENTS)
+    unchecked = [key for key in _CHECKS if str(own.get(key, True)).strip().lower() not in _TRUE]
     if is_unverified(arguments) or unchecked:
         expected = "host keys that are verified"
         advice = "put the node's key into known_hosts_file with ssh-keyscan, and compare it"
-        problems.append(Problem(str(path), name, "host keys that are not verified", expected, advice))
-    return problems
+        yield Problem(str(path), name, "host keys that are not verified", expected, advice)
+    if kind is HostVariables:
+        yield from _problems_of_interface(str(path), f"{name}.experiment_interface", own)
+
+
+def _problems_of_interface(path: str, key: str, own: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield a problem for no interface, or for a bond, team or VLAN, because limiters need one card."""
+    if not {"experiment_interface", "experiment_mac"} & set(own):
+        yield Problem(path, key, "nothing", "a value, or experiment_mac", "`ip address` shows both")
+    interface = str(own.get("experiment_interface", ""))
+    if found := _STACKED.match(interface):
+        got = f"{interface}, {'a VLAN' if found['vlan'] else 'a bond or a team'}"
+        advice = "give the address to a port of the card itself"
+        yield Problem(path, key, got, "one port of one card", advice)
 
 
 def _destination(name: str, variables: Mapping[str, Any]) -> Destination:

@@ -99,14 +99,19 @@ def port_trees(
     NodeError if the switch lacks a port, or its settings are wrong.
     """
     for name, settings in ports.items():
-        if name not in interfaces:
-            raise NodeError(f"{switch}: got port {name!r}, expected one of {', '.join(interfaces)}")
+        _interface_of(name, switch, interfaces)
         if (mistake := settings.mistake()) is not None:
             raise NodeError(f"{switch}: port {name}: {mistake}")
     return {
         interface: port_lines(interface, ports[name]) if name in ports else []
         for name, interface in interfaces.items()
     }
+
+
+def _interface_of(port: str, switch: str, interfaces: Mapping[str, str]) -> str:
+    if port not in interfaces:
+        raise NodeError(f"{switch}: got port {port!r}, expected one of {', '.join(interfaces)}")
+    return interfaces[port]
 
 
 def clear_lines(interface: str) -> list[str]:
@@ -144,10 +149,8 @@ def _queue(port: PortSettings) -> str:
         return f"bfifo limit {port.queue_bytes}"
     average = _MEAN_PACKET_BYTES
     burst = -(-(2 * port.red_min_bytes + port.red_max_bytes) // (3 * average)) + 1
-    if port.red_is_prompt:
-        burst = -(
-            -port.red_min_bytes // average
-        )  # the least that tc accepts; each packet has half of the weight
+    if port.red_is_prompt:  # the least that tc accepts; each packet has half of the weight
+        burst = -(-port.red_min_bytes // average)
     rate_bps = min(port.rate_bps or 0, RED_RATE_BPS_MAX)
     return (
         f"red limit {port.queue_bytes} min {port.red_min_bytes} max {port.red_max_bytes} avpkt {average} "
@@ -282,7 +285,8 @@ class SwitchConnection:
         Queued packets are lost, arriving packets are dropped, and the port's settings stay.
         """
         at_ns = round((time.time() + self._offset_s + after_s) * 1e9)
-        script = _CUT.format(at_ns=at_ns, interface=self._interface(port), duration_s=duration_s)
+        interface = _interface_of(port, self._login.node, self._interfaces)
+        script = _CUT.format(at_ns=at_ns, interface=interface, duration_s=duration_s)
         self._run(f"setsid sh -c {shlex.quote(script)} </dev/null >/dev/null 2>&1 &")
 
     def _filtered(self, interface: str, disciplines: Mapping[str, list[dict[str, Any]]]) -> int:
@@ -291,12 +295,6 @@ class SwitchConnection:
         if "clsact" not in kinds:
             return 0
         return filter_drops(json.loads(self._run(f"tc -s -j filter show dev {interface} egress") or "[]"))
-
-    def _interface(self, port: str) -> str:
-        if port not in self._interfaces:
-            known = ", ".join(self._interfaces)
-            raise NodeError(f"{self._login.node}: got port {port!r}, expected one of {known}")
-        return self._interfaces[port]
 
     def _run(self, script: str, text: str = "") -> str:
         command = f"export {PROGRAMS}; {script}"

@@ -187,5 +187,5 @@ def _send(shell: Shell, sender: Host, receiver: Host) -> dict[str, Any]:
 
 def _line_rate_bps(facts: Facts) -> float | None:
     """Return the rate of the card's port; None for soft-RoCE, whose reported rate means nothing."""
-    own = next((port for port in facts.get("rdma_ports", []) if port["is_asked_for"]), None)
+    own = next((port for port in facts.get("rdma_ports", []) if port["is_own"]), None)
     return own["rate_bps"] if own and own.get("hca_type") else None

@@ -1,5 +1,6 @@
 """Run a playbook through ansible-runner: show progress, stop it, explain failures."""
 
+import logging
 import os
 import re
 import shlex
@@ -25,6 +26,8 @@ from rogue.harness.provisioning.inventory_source import is_program, is_unverifie
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Destination
 from rogue.workloads.shipped import shipped
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 _VALIDATION: Final = "Validating arguments against arg spec"
 """Title of the task in which Ansible checks a role's arguments; it does not run on a node."""
@@ -182,6 +185,7 @@ def run_playbook(order: Order, console: Console) -> PlaybookResult:
                 played.add(event)
                 return False  # ansible-runner keeps no copy of the event
 
+            _LOGGER.debug("runs playbook %s on %s", order.playbook, ", ".join(order.nodes) or "all nodes")
             runner = ansible_runner.run(
                 private_data_dir=str(directory / "runner"),
                 project_dir=str(DIRECTORY),

@@ -113,7 +113,7 @@ def ends_of(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[End]:
     """Yield the card of each host that has one."""
     for host in inventory.hosts:
         ports = facts.get(host.name, {}).get("rdma_ports", [])
-        own = next((port for port in ports if port["is_asked_for"]), None)
+        own = next((port for port in ports if port["is_own"]), None)
         if own is not None and host.variables.rdma_device_kind == "card":
             yield End(host, own)
 

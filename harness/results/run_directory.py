@@ -1,6 +1,7 @@
 """Make and lock the directory of a run; list, checksum and write its files."""
 
 import fcntl
+import logging
 import os
 import secrets
 import time
@@ -14,11 +15,11 @@ from rogue.harness.errors import BusyRunError, StorageError
 from rogue.reports.reading.files import checksum, write_new
 from rogue.workloads.manifest import CellRecord
 
+_LOGGER: Final = logging.getLogger(__name__)
+
 CELLS: Final = "cells"
 TEMPORARY_PREFIX: Final = ".writing-"
 """First characters of the name of a file or folder that is being written."""
-DEFAULT_OUT: Final = Path("results")
-"""Default directory of runs."""
 LOOK_SECONDS: Final = 0.2
 """Longer than a process holds the lock to test whether it is free."""
 
@@ -109,6 +110,7 @@ def write_whole(path: Path, content: bytes) -> None:
     write_new(temporary, content)
     temporary.replace(path)
     sync_directory(path.parent)
+    _LOGGER.debug("wrote %s, %d bytes", path, len(content))
 
 
 def sync_directory(directory: Path) -> None:

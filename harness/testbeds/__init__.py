@@ -1,5 +1,6 @@
 """The places an experiment can run."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,6 +15,8 @@ from rogue.workloads.printable import did_you_mean
 if TYPE_CHECKING:
     from rogue.harness.testbeds.base import Testbed
 
+_LOGGER: Final = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
@@ -26,6 +29,7 @@ class BuiltIn:
     def __call__(self, *arguments: object, **options: object) -> "Testbed":
         """Return a new testbed."""
         kind = getattr(import_module(f"{__name__}.{self.module}"), self.kind)
+        _LOGGER.debug("uses testbed %s", kind.__module__)
         testbed: Testbed = kind(*arguments, **options)
         return testbed
 

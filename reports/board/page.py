@@ -18,22 +18,14 @@ from rogue.reports.board.tally import (
     runs_sentence,
     tally_table,
 )
-from rogue.reports.claims import VERDICT_MEANINGS, claims_sha256
+from rogue.reports.claims import claims_sha256
 from rogue.reports.claims.claim import judging_sha256
-from rogue.reports.claims.rows import claim_anchor, docs_href
-from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, claim_content, judged_text, kind_text
+from rogue.reports.claims.rows import CLAIM_GLOBALS, claim_anchor, docs_href
+from rogue.reports.claims.words import claim_content, judged_text, kind_text
 from rogue.reports.reading.files import REPORT
 from rogue.reports.templates.environment import environment, style
 
-HEAD: Final = [
-    "claim",
-    "verdict",
-    "kind and badges",
-    "held against",
-    "measured",
-    "seeds",
-    "commit and day",
-]
+HEAD: Final = ["claim", "verdict", "kind and badges", "held against", "measured", "seeds", "commit and day"]
 
 
 def claim_lines(board: Sequence[BoardClaim]) -> list[list[str]]:
@@ -71,14 +63,7 @@ def board_page(board: Sequence[BoardClaim], place: Path) -> str:
         for paper, title in papers.items()
     ]
     pages = environment()
-    pages.globals.update(
-        verdict_meanings=VERDICT_MEANINGS,
-        badge_meanings=BADGE_MEANINGS,
-        badges_of=badges_of,
-        judged_text=judged_text,
-        claim_anchor=claim_anchor,
-        evidence_text=evidence_text,
-    )
+    pages.globals.update(CLAIM_GLOBALS, evidence_text=evidence_text)
     return pages.get_template("board.html.j2").render(
         title="Claims board",
         sections=sections,

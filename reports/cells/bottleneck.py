@@ -41,7 +41,6 @@ def packets_of_flows(view: CellView) -> dict[str, Packets]:
 
 
 def _group_of_flows(flows: pd.DataFrame) -> dict[str, str]:
-    """Return the group of traffic of each flow."""
     ids, groups = coded(flows["flow_id"]), coded(flows["group"])
     codes, first = np.unique(ids.codes, return_index=True)
     return {ids.names[code]: groups.names[groups.codes[row]] for code, row in zip(codes, first, strict=True)}
@@ -113,7 +112,6 @@ def _without(view: CellView) -> str:
 
 
 def _paused_ns(pauses: pd.DataFrame | None, port: str) -> int:
-    """Return the paused time of a port, all priorities together."""
     return 0 if pauses is None else int(pauses.loc[pauses["port"] == port, "duration_ns"].sum())
 
 

@@ -48,9 +48,7 @@ class Window:
         return (t_ns > self.start_ns) & (t_ns <= self.end_ns)
 
 
-def once_per_cell(
-    derive: Callable[Concatenate["CellView", P], T],
-) -> Callable[Concatenate["CellView", P], T]:
+def once_per_cell(derive: Callable[Concatenate["CellView", P], T]) -> Callable[Concatenate["CellView", P], T]:
     """Cache a function of a cell per cell and arguments: many metrics share it."""
 
     @wraps(derive)
@@ -148,7 +146,9 @@ class CellView:
         rows = self.deliveries
         if rows is None:
             return None
-        return _summed(self.flow_numbers, rows["delivered_bytes"].to_numpy(), len(self.flow_ids))
+        payload_bytes = rows["delivered_bytes"].to_numpy()
+        sums = np.bincount(self.flow_numbers, payload_bytes, minlength=len(self.flow_ids))
+        return sums.astype(np.float64, copy=False)
 
     @cached_property
     def flow_numbers(self) -> NDArray[np.int64]:
@@ -309,11 +309,6 @@ class CellView:
 def _selected(rows: pd.DataFrame, mask: Mask) -> pd.DataFrame:
     """Return the rows that a mask selects: the table itself if these are all."""
     return rows if mask.all() else rows[mask]
-
-
-def _summed(group: NDArray[np.int64], values: NDArray[Any], groups: int) -> NDArray[np.float64]:
-    """Return the sum of the values of each group, by its number."""
-    return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
 
 
 def _none_if_empty(rows: pd.DataFrame) -> pd.DataFrame | None:

@@ -1,8 +1,7 @@
 """Check whether a run meets the conditions of a claim."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -13,6 +12,7 @@ from pydantic import JsonValue
 from rogue.reports.claims.claim import Claim, Condition, Reference
 from rogue.reports.metrics.statistics import MeanInterval, mean_interval
 from rogue.reports.quantities import Unit, duration_text, joined, quantity_text, size_text
+from rogue.reports.reading.files import differences
 from rogue.reports.results import Results, Setting, factor_name
 from rogue.reports.transport_styles import style_of
 from rogue.workloads.manifest import Manifest
@@ -172,39 +172,27 @@ FREE: Final = frozenset(
 _DIFFERENCES_NAMED_MAX: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class NotOwn:
-    """A difference of a run from a claim's own conditions, as parts of sentences."""
-
-    sentence: str
-    """With the condition of the claim."""
-    of_run: str
-    """Without the claim: the same for all claims."""
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
-def not_own_because(claim: Claim, manifest: Manifest) -> NotOwn | None:
-    """Return why a run lacks the claim's own conditions; None if it has them."""
+def other_experiment(claim: Claim, manifest: Manifest) -> str | None:
+    """Return why a run is not an experiment of the claim; None if it is one."""
     if not claim.experiments:
-        text = "no shipped experiment was written for the claim"
-        return NotOwn(text, text)
+        return "no shipped experiment was written for the claim"
     name = experiment_name(manifest.source.file)
-    if name not in claim.experiments:
-        own = f"the claim’s own experiment is {joined(list(claim.experiments))}"
-        of_run = "it is not the experiment of these claims"
-        return NotOwn(f"this run is {name or manifest.name}, {own}", of_run)
+    if name in claim.experiments:
+        return None
+    own = joined(list(claim.experiments))
+    return f"this run is {name or manifest.name}, the claim’s own experiment is {own}"
+
+
+def other_conditions(manifest: Manifest) -> str | None:
+    """Return how a run of a shipped experiment differs from it; None if it does not."""
     scale = manifest.experiment.get("scale", PAPER_SCALE)
     if scale != PAPER_SCALE:
-        of_run = f"this run has the scale {scale}"
-        return NotOwn(f"{of_run}, the claim needs the scale {PAPER_SCALE} of {name}", of_run)
+        return f"this run has the scale {scale} instead of {PAPER_SCALE}"
+    name = experiment_name(manifest.source.file) or ""
     changed = changed_keys(name, manifest)
-    if changed:
-        more = "" if len(changed) <= _DIFFERENCES_NAMED_MAX else " and more"
-        text = f"this run differs from {name} in {joined(changed[:_DIFFERENCES_NAMED_MAX])}{more}"
-        return NotOwn(text, text)
-    return None
+    more = "" if len(changed) <= _DIFFERENCES_NAMED_MAX else " and more"
+    named = joined(changed[:_DIFFERENCES_NAMED_MAX])
+    return f"this run differs from {name} in {named}{more}" if changed else None
 
 
 def experiment_name(file: str | None) -> str | None:
@@ -227,7 +215,8 @@ def changed_keys(name: str, manifest: Manifest) -> list[str]:
     if shipped is None or not written:
         keys = (setting.partition("=")[0] for setting in manifest.source.set)
         return [key for key in keys if key.partition(".")[0].partition("[")[0] not in FREE]
-    return [key for key in _unequal(shipped, written) if key.partition(".")[0].partition("[")[0] not in FREE]
+    keys = (place for place, *_ in differences(shipped, written))
+    return [key for key in keys if key.partition(".")[0].partition("[")[0] not in FREE]
 
 
 @cache
@@ -238,18 +227,6 @@ def shipped_experiment(name: str) -> Mapping[str, object] | None:
         return None
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     return content if isinstance(content, dict) else None
-
-
-def _unequal(shipped: object, written: object, place: str = "") -> Iterator[str]:
-    """Return the places, as dotted keys, at which two files differ."""
-    if isinstance(shipped, Mapping) and isinstance(written, Mapping):
-        for key in dict.fromkeys((*shipped, *written)):
-            yield from _unequal(shipped.get(key), written.get(key), f"{place}.{key}".lstrip("."))
-    elif isinstance(shipped, list) and isinstance(written, list) and len(shipped) == len(written):
-        for index, pair in enumerate(zip(shipped, written, strict=True)):
-            yield from _unequal(*pair, f"{place}[{index}]")
-    elif shipped != written:
-        yield place
 
 
 def reference_setting(results: Results, setting: Setting, reference: Reference) -> Setting | None:

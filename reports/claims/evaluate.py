@@ -7,7 +7,8 @@ from typing import Final
 from rogue.reports.claims.claim import Claim, JudgedBy
 from rogue.reports.claims.conditions import (
     mismatch,
-    not_own_because,
+    other_conditions,
+    other_experiment,
     ratio_to,
     reference_setting,
     reference_text,
@@ -16,8 +17,7 @@ from rogue.reports.claims.verdict import Evidence, Outcome, Verdict
 from rogue.reports.claims.words import expected_text, measured_text, published_text
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.statistics import LEVEL_WITHIN, MeanInterval
-from rogue.reports.results import Results, Setting
-from rogue.reports.results.results import PublishedNumber
+from rogue.reports.results import PublishedNumber, Results, Setting
 from rogue.workloads.records import CellStatus
 
 _ROUNDING: Final = 1e-9
@@ -93,9 +93,10 @@ def published_numbers(outcomes: Iterable[Outcome]) -> list[PublishedNumber]:
     ]
 
 
-IS_HARDWARE = "nic_is_hardware"
+IS_HARDWARE: Final = "nic_is_hardware"
 """Fact of a cell whose traffic went through a real card."""
-_MORE = "more runs may change the verdict."
+NO_CARD: Final = "no real card carried the traffic of this run"
+_MORE: Final = "more runs may change the verdict."
 
 
 def evaluate(claims: Sequence[Claim], results: Results) -> list[Outcome]:
@@ -111,8 +112,13 @@ def hold_against(claims: Sequence[Claim], results: Results) -> list[Outcome]:
 
 
 def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
-    if claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results):
+    if _lacks_card(claim, results) and not _has_processor_time(claim, results):
         return [Outcome(claim, Verdict.NEEDS_HARDWARE, claim.note)]
+    if claim.metric is None:
+        return [_not_run(claim, "no metric of this version holds it")]
+    other = other_experiment(claim, results.run.manifest)
+    if other:
+        return [_not_run(claim, other)]
     candidates = [setting for setting in results.settings if setting.registry_name == claim.transport]
     if not candidates:
         return [_not_run(claim, f"the run has no transport {claim.transport}")]
@@ -120,7 +126,7 @@ def _outcomes(claim: Claim, results: Results) -> list[Outcome]:
     fitting = [setting for setting, reason in zip(candidates, reasons, strict=True) if reason is None]
     if not fitting:
         return [_not_run(claim, next(reason for reason in reasons if reason))]
-    return [_measure(claim, results, setting) for setting in fitting]
+    return [_measure(claim, claim.metric, results, setting) for setting in fitting]
 
 
 def has_hardware(results: Results) -> bool:
@@ -128,27 +134,36 @@ def has_hardware(results: Results) -> bool:
     return any(cell.facts.get(IS_HARDWARE) is True for cell in results.run.manifest.cells)
 
 
-def _measure(claim: Claim, results: Results, setting: Setting) -> Outcome:
-    if claim.metric is None:
-        return _not_run(claim, "no metric of this version holds it", setting)
+def _lacks_card(claim: Claim, results: Results) -> bool:
+    return claim.judged_by is JudgedBy.HARDWARE and not has_hardware(results)
+
+
+def _has_processor_time(claim: Claim, results: Results) -> bool:
+    """True if the claim is about processor time and the run recorded it, as runs on virtual machines do."""
+    if claim.metric is None or "cpu" not in METRICS[claim.metric].needs:
+        return False
+    return any(results.mean(setting, claim.metric) for setting in results.settings)
+
+
+def _measure(claim: Claim, metric: str, results: Results, setting: Setting) -> Outcome:
     sides = [setting]
     if claim.relative_to is None:
-        measured = results.mean(setting, claim.metric)
+        measured = results.mean(setting, metric)
     else:
         other = reference_setting(results, setting, claim.relative_to)
         if other is None:
             reason = f"the run has no {reference_text(claim.relative_to)} to divide by"
             return _not_run(claim, reason, setting)
         sides.append(other)
-        measured = ratio_to(results, setting, other, claim.metric)
+        measured = ratio_to(results, setting, other, metric)
     if measured is None:
-        return _not_run(claim, _absent_because(claim.metric, setting), setting)
-    not_own = not_own_because(claim, results.run.manifest)
-    rival = _rival(claim, results, setting)
-    evidence = Evidence(measured, rival, _seeds(claim.metric, results, sides), not_own)
+        return _not_run(claim, _absent_because(metric, setting), setting)
+    rival, seeds = _rival(claim, results, setting), _seeds(metric, results, sides)
+    why_other = NO_CARD if _lacks_card(claim, results) else other_conditions(results.run.manifest)
+    evidence = Evidence(measured, rival, seeds, why_other)
     if claim.judged_by is JudgedBy.SIDE:
         return _judge_direction(claim, setting, evidence)
-    is_number = all(_exists(results.mean(side, claim.metric)) for side in sides)
+    is_number = all(_exists(results.mean(side, metric)) for side in sides)
     return _judge_number(claim, setting, evidence, is_number=is_number)
 
 
@@ -215,7 +230,6 @@ def _absent_because(metric: str, setting: Setting) -> str:
 
 
 def _rival(claim: Claim, results: Results, setting: Setting) -> MeanInterval | None:
-    """Return the mean of the setting that a direction names, if any."""
     if claim.direction is None or claim.direction.than is None or claim.metric is None:
         return None
     rival = reference_setting(results, setting, claim.direction.than)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from rogue.reports.claims.claim import Claim
-from rogue.reports.claims.verdict import Outcome, Verdict
-from rogue.reports.claims.words import interval_text, mean_text
+from rogue.reports.claims.verdict import VERDICT_MEANINGS, Outcome, Verdict
+from rogue.reports.claims.words import BADGE_MEANINGS, badges_of, interval_text, judged_text, mean_text
 from rogue.reports.metrics import TABLES
 from rogue.reports.quantities import joined
 from rogue.reports.reading.files import repeating_command
@@ -106,6 +106,16 @@ def table_anchor(title: str) -> str:
     return f"table-{'-'.join(title.lower().split())}"
 
 
+CLAIM_GLOBALS: Final[dict[str, object]] = {
+    "verdict_meanings": VERDICT_MEANINGS,
+    "badge_meanings": BADGE_MEANINGS,
+    "badges_of": badges_of,
+    "judged_text": judged_text,
+    "claim_anchor": claim_anchor,
+}
+"""What the templates of claims use."""
+
+
 def claim_links(row: ClaimRow, anchors: Collection[str], report: Path | None) -> ClaimLinks:
     """Return the links of a claim, given the anchors of the page's section and the report's directory."""
     tables = (table_anchor(title) for title, names in TABLES if row.claim.metric in names)
@@ -126,7 +136,6 @@ def docs_href(claim: Claim, report: Path | None) -> str | None:
 
 
 def _commands(row: ClaimRow) -> tuple[str, ...]:
-    """Return the command of each own experiment, and that of a cell behind the verdict."""
     own = [f"rogue run {name}" for name in row.claim.experiments]
     setting = row.outcomes[0].setting
     entries = [each for each in setting.entries if each.status is CellStatus.OK] if setting else []

@@ -11,7 +11,6 @@ from typing import Final
 from pydantic import JsonValue
 
 from rogue.reports.claims.claim import Claim, claims_sha256, measures_sha256
-from rogue.reports.claims.conditions import NotOwn
 from rogue.reports.claims.words import claim_content, interval_text, is_headline, mean_text
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.quantities import joined
@@ -66,8 +65,8 @@ VERDICT_MEANINGS: Final[dict[Verdict, str]] = {
         f"the numbers agree, but with fewer than {SEEDS_MIN} seeds, which is written as “agrees, n = 1”"
     ),
     Verdict.OTHER_CONDITIONS: (
-        "the run is not the experiment that was written for the claim, or not at its full scale; the words"
-        " below the claim say what its numbers alone would mean"
+        "the run is the experiment that was written for the claim, but at another scale or with other"
+        " settings; the words below the claim say what its numbers alone would mean"
     ),
     Verdict.UNDECIDED: (
         "published without a number; the mean lies on the side that was claimed, but the intervals overlap:"
@@ -119,8 +118,8 @@ class Evidence:
     rival: MeanInterval | None = None
     """The other side of a comparison of two settings."""
     seeds: tuple[int, ...] = ()
-    not_own: NotOwn | None = None
-    """Why the run lacks the claim's own conditions; None if it has them."""
+    other_conditions: str | None = None
+    """How the run differs from the claim's own experiment; None if it does not."""
 
     @property
     def n(self) -> int:
@@ -156,7 +155,7 @@ class Outcome:
     @property
     def has_own_conditions(self) -> bool:
         """True if the run is the experiment that was written for the claim."""
-        return self.evidence is not None and self.evidence.not_own is None
+        return self.evidence is not None and self.evidence.other_conditions is None
 
     @property
     def verdict(self) -> Verdict:
@@ -181,9 +180,9 @@ class Outcome:
         """Write the numbers, and why their verdict is weaker than the numbers alone."""
         if self.evidence is None:
             return self.numbers
-        if self.evidence.not_own is not None:
+        if self.evidence.other_conditions is not None:
             alone = f"By the numbers alone, n = {self.n}: {self.found.value}."
-            return f"{self.numbers} Other conditions: {self.evidence.not_own}. {alone}"
+            return f"{self.numbers} Other conditions: {self.evidence.other_conditions}. {alone}"
         if self.verdict is Verdict.FEW_SEEDS:
             alone = f"By the numbers alone: {self.found.value}; it takes {SEEDS_MIN} seeds to say so."
             return f"{self.numbers} {alone}"
@@ -241,7 +240,6 @@ def claims_text(manifest: Manifest, outcomes: Sequence[Outcome]) -> str:
 
 _OPEN: Final = (Verdict.OTHER_CONDITIONS, Verdict.FEW_SEEDS)
 """Verdicts that replace that of the numbers."""
-_FEW_SEEDS: Final = f"a verdict takes {SEEDS_MIN} seeds"
 
 
 def verdict_summary(judged: Sequence[Outcome]) -> list[str]:
@@ -260,11 +258,7 @@ def numbers_summary(judged: Sequence[Outcome]) -> str | None:
         return None
     by_reason: dict[str, list[Verdict]] = {}
     for each in without:
-        by_reason.setdefault(_reason(each), []).append(each.found)
+        reason = each.evidence.other_conditions if each.evidence else None
+        by_reason.setdefault(reason or f"a verdict takes {SEEDS_MIN} seeds", []).append(each.found)
     parts = [f"{counted_verdicts(counts_of(found))} ({reason})" for reason, found in by_reason.items()]
     return f"By the numbers alone, which is no verdict: {'; '.join(parts)}."
-
-
-def _reason(outcome: Outcome) -> str:
-    not_own = outcome.evidence.not_own if outcome.evidence else None
-    return not_own.of_run if not_own else _FEW_SEEDS

@@ -111,7 +111,6 @@ def _processors(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[s
 
 
 def _loads(side: Side) -> dict[str, float]:
-    """Return the busy fraction of each recorded host, mean over the repetitions."""
     loads: dict[str, list[float]] = {}
     for view in side.results.views_of(side.setting):
         cpu, cores = view.table("cpu"), view.entry.number("node_cores")

@@ -1,20 +1,21 @@
 """Compare two runs, setting by setting and metric by metric."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import pandas as pd
-from pydantic import JsonValue
 
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.statistics import ALPHA, Difference, Verdict, difference, runs_needed
 from rogue.reports.quantities import NO_VALUE, common_scale, counted, quantity_text, readable
+from rogue.reports.reading.files import differences
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results, Setting
 from rogue.reports.results.headlines import headlines_of
+from rogue.reports.results.loaded import BASE_UNITS
 from rogue.workloads.manifest import CellRecord
 
 SIDES: Final = ("A", "B")
@@ -99,6 +100,22 @@ class Compared:
         return (*words, self._verdict)
 
     @property
+    def content(self) -> dict[str, object]:
+        """Return the comparison with the values of each repetition, in base units."""
+        return {
+            "transport": self.setting.transport,
+            "factors": dict(self.setting.factors),
+            "measure": self.metric.name,
+            "unit": BASE_UNITS[self.metric.unit],
+            "a": self.first,
+            "b": self.second,
+            "difference": self.difference.mean,
+            "interval": [self.difference.low, self.difference.high],
+            "p": self.difference.p,
+            "verdict": self.difference.verdict,
+        }
+
+    @property
     def _verdict(self) -> str:
         found = self.difference.verdict
         if not self.differs or self.metric.better == "near":
@@ -163,23 +180,18 @@ def other_differences(first: Results, second: Results) -> list[str]:
     ):
         if values[0] != values[1]:
             lines.append(f"{what}: {values[0]} in A, {values[1]} in B")
-    places = list(_unequal(runs[0].experiment, runs[1].experiment))
+    places = [
+        f"{place}: {_written(one)} in A, {_written(other)} in B"
+        for place, one, other in differences(runs[0].experiment, runs[1].experiment)
+        if place not in _SHOWN_ELSEWHERE
+    ]
     lines += places[:_PLACES_SHOWN]
     if len(places) > _PLACES_SHOWN:
         lines.append(f"and {counted(len(places) - _PLACES_SHOWN, 'more parameter')} of the experiment")
     return lines
 
 
-def _unequal(first: JsonValue, second: JsonValue, place: str = "") -> Iterator[str]:
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        for key in dict.fromkeys((*first, *second)):
-            if place or key not in _SHOWN_ELSEWHERE:
-                yield from _unequal(first.get(key), second.get(key), f"{place}.{key}".lstrip("."))
-    elif first != second:
-        yield f"{place}: {_written(first)} in A, {_written(second)} in B"
-
-
-def _written(value: JsonValue) -> str:
+def _written(value: object) -> str:
     return "nothing" if value is None else str(value)
 
 

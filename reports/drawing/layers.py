@@ -155,7 +155,6 @@ def _line(axis: Axes, rows: Rows) -> None:
 
 
 def _means(axis: Axes, rows: Rows) -> None:
-    """Draw a line through means, with the interval of each."""
     _line(axis, rows)
     for name, every in rows.by_series() if "low" in rows.data else ():
         own = every.dropna(subset=["low"])
@@ -176,7 +175,6 @@ def _points(axis: Axes, rows: Rows) -> None:
 
 
 def _hollow(axis: Axes, rows: Rows) -> None:
-    """Draw marks that seaborn would fill."""
     for name, own in rows.by_series():
         axis.plot(own[rows.x], own[rows.y], color=rows.colour(name), **rows.layer.look)
 
@@ -206,7 +204,6 @@ def _rule(axis: Axes, rows: Rows) -> None:
 
 
 def _spans(axis: Axes, rows: Rows) -> None:
-    """Draw a line from `low` to `high` along the horizontal axis."""
     colours = [rows.colour(name) for name in rows.data["series"]]
     look = {"linewidth": 1.0} | dict(rows.layer.look)
     axis.hlines(rows.data[rows.y], rows.data["low"], rows.data["high"], colors=colours, **look)

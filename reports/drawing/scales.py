@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from rogue.reports.drawing.panels import plain, scaled_inches
-from rogue.reports.quantities import duration_text, size_text
+from rogue.reports.quantities import Unit, duration_text, quantity_text, size_text
 from rogue.reports.results import factor_name
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
@@ -24,6 +24,17 @@ LOG_FROM_RATIO: Final = 30.0
 """From this ratio of the largest to the smallest value a linear axis would hide the small ones."""
 
 
+WRITTEN: Final[dict[str, Callable[[float], str]]] = {
+    "ns": duration_text,
+    "us": lambda value: duration_text(1e3 * value),
+    "s": lambda value: duration_text(1e9 * value),
+    "bytes": size_text,
+    "gbps": lambda value: quantity_text(1e9 * value, Unit.RATE),
+    "slowdown": "{:.3g}×".format,
+}
+"""How a value is written, by the unit at the end of its column's name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
     """One axis of a figure.
@@ -34,6 +45,11 @@ class Axis:
     column: str
     label: str
     scale: str = "linear"
+
+    def text(self, value: float) -> str:
+        """Write a value with its unit."""
+        sign = "\u2212" if value < 0 else ""
+        return sign + WRITTEN.get(self.column.rpartition("_")[2], "{:.3g}".format)(abs(value))
 
     def apply(self, axes: Sequence[Axes], side: Side) -> None:
         """Label this side of all panels, and scale it; the data are drawn already."""

@@ -22,7 +22,6 @@ class CellFormat(NamedTuple):
 
 
 def _pcap(view: CellView, path: Path) -> list[str]:
-    """Write a cell's packets for Wireshark."""
     entry = view.entry
     table = recorded(view.table("packets"), entry.facts.get("framing"), entry.id)
     written = write_capture(table, path, f"{view.run.manifest.run_id}, {entry.id}")
@@ -44,7 +43,6 @@ def _missed(view: CellView) -> list[str]:
 
 
 def _timeline(view: CellView, path: Path) -> list[str]:
-    """Write a cell's tables on one axis of time, for Perfetto."""
     events, end_ns = write_timeline(view, path)
     note = f"{view.entry.id}: {counted(events, 'event')}"
     return [note if end_ns is None else f"{note}; events after {end_ns / 1e9:.6g} s are left out"]

@@ -96,7 +96,6 @@ def export(results: Results, directory: Path) -> list[str]:
 
 
 def _write_rows(rows: Iterator[Mapping[str, object]], path: Path) -> None:
-    """Write one line per row under the names of the first row; no file without rows."""
     first = next(rows, None)
     if first is None:
         return
@@ -117,7 +116,6 @@ def _write_table(results: Results, name: str, path: Path) -> None:
 
 
 def _write_columns(directory: Path) -> None:
-    """Write the meaning of each column of each file."""
     rows = []
     for path in sorted(directory.iterdir()):
         rows += [(path.name, column, meaning) for column, meaning in _OF_CELLS.items()]

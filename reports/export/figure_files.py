@@ -22,6 +22,7 @@ from rogue.reports.export.csv_files import csv_text, new_directory
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.captions import caption_of
 from rogue.reports.figures.figure import ReportFigure
+from rogue.reports.latex import latex_text
 from rogue.reports.results import Results
 
 # Rows of a figure's data on the page; `rogue figures` writes all of them.
@@ -181,8 +182,8 @@ def _write_figure(results: Results, wanted: FilesWanted, name: str, directory: P
             content = _content(kind, drawn, figure, results)
             (directory / f"{name}.{kind}").write_bytes(content)
     caption = caption_of(figure, results)
-    (directory / f"{name}.txt").write_text(f"{caption.plain}\n", encoding="utf-8")
-    (directory / f"{name}.tex").write_text(f"{caption.latex}\n", encoding="utf-8")
+    (directory / f"{name}.txt").write_text(f"{caption}\n", encoding="utf-8")
+    (directory / f"{name}.tex").write_text(f"\\caption{{{latex_text(caption)}}}\n", encoding="utf-8")
     return result
 
 

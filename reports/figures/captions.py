@@ -1,37 +1,22 @@
-"""Captions of figures as text and for LaTeX."""
+"""Captions of figures."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.latex import latex_text
 from rogue.reports.quantities import seeds_text
 from rogue.reports.results import Results
 
 COMMIT_CHARACTERS: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Caption:
-    """One caption: as plain text, and as a LaTeX command."""
-
-    plain: str
-
-    @property
-    def latex(self) -> str:
-        r"""Return `\caption{...}` for any LaTeX engine, without packages."""
-        return f"\\caption{{{latex_text(self.plain)}}}"
-
-
-def caption_of(figure: ReportFigure, results: Results) -> Caption:
+def caption_of(figure: ReportFigure, results: Results) -> str:
     """Return the caption of a figure: content, conditions, number of runs, seeds, commit and run."""
     shows = figure.caption + figure.omission(results)
     sentences = [f"{figure.title}.", shows, _conditions(results), _runs(results, figure), _origin(results)]
-    return Caption(" ".join(" ".join(sentences).split()))
+    return " ".join(" ".join(sentences).split())
 
 
 def _conditions(results: Results) -> str:
-    """Name the experiment, the testbed and the changes of the command line."""
     manifest = results.run.manifest
     topology = manifest.experiment.get("topology")
     kind = topology.get("kind") if isinstance(topology, dict) else None
@@ -42,7 +27,6 @@ def _conditions(results: Results) -> str:
 
 
 def _runs(results: Results, figure: ReportFigure) -> str:
-    """Give the number of repetitions and their seeds."""
     views = [results.views_of(setting) for setting in figure.shown(results)]
     counts = sorted({len(each) for each in views})
     runs = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"

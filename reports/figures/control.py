@@ -12,7 +12,6 @@ from rogue.reports.drawing.layers import MEDIAN, ONE_FLOW_STEPS, flow_lines
 from rogue.reports.drawing.panels import Share, plain
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
-from rogue.reports.metrics.estimates import overruled_share
 from rogue.reports.quantities import Unit, quantity_text
 from rogue.reports.results import Results, Setting
 
@@ -87,8 +86,7 @@ class WindowOverTime(QuantitiesOverTime):
         """Add the share of windows below the floor of two batches."""
         found = []
         for setting in self.shown(results):
-            shares = [overruled_share(view) for view in self.views(results, setting)]
-            known = [share for share in shares if share is not None]
+            known = results.per_run(setting, "overruled_share")
             if any(known):
                 found.append(f"{setting.title} {quantity_text(float(np.mean(known)), Unit.PERCENT)}")
         overruled = (
@@ -153,5 +151,4 @@ def _finite(view: CellView) -> pd.DataFrame:
 
 
 def _unit(name: str) -> tuple[float, str]:
-    """Return the scale of a quantity for display, and the unit."""
     return UNITS.get(name.rpartition("_")[2], (1.0, ""))

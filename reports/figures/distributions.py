@@ -12,8 +12,7 @@ from rogue.reports.drawing.panels import Share, Values
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics.delay import own_probes, probe_rtts_ns
-from rogue.reports.results import Results, Setting
-from rogue.reports.results.results import lost_text, value_text
+from rogue.reports.results import Results, Setting, lost_text, value_text
 from rogue.reports.transport_styles import INK, MUTED
 
 

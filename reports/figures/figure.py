@@ -11,9 +11,8 @@ from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.drawing.layers import Layer, Looks, draw, legend_entries
 from rogue.reports.drawing.panels import Share, compared_panels, legend_above, panels, turn_crowded_names
 from rogue.reports.drawing.scales import Axis
-from rogue.reports.results import Results, Setting, settings_by_point
+from rogue.reports.results import Results, Setting, settings_by_point, spoken_text
 from rogue.reports.results.points import chosen_points, points_text, quoted_points
-from rogue.reports.results.results import spoken_text
 
 
 class ReportFigure(ABC):
@@ -170,13 +169,17 @@ class Plot(ReportFigure):
         return ", ".join(quoted) or "; ".join(self._ranges(results, setting))
 
     def _ranges(self, results: Results, setting: Setting) -> list[str]:
-        """Return least, largest and median of each part and mark of a setting."""
-        axis = self.x if self.y.column == "fraction" else self.y
+        """Return least, largest and median of each part and mark of a setting, and where the extremes are."""
+        is_distribution = self.y.column == "fraction"
+        axis = self.x if is_distribution else self.y
         rows = self.lines(results, setting).dropna(subset=[axis.column])
         found = []
         for names, own in rows.groupby([key for key in ("part", "mark") if key in rows], sort=False):
-            low, middle, high = own[axis.column].quantile([0, 0.5, 1])
             unit = f" {own['unit'].iloc[0]}" if "unit" in own else ""
+            low, middle, high = (f"{axis.text(end)}{unit}" for end in own[axis.column].quantile([0, 0.5, 1]))
             name = " ".join(filter(None, map(str, names))) or axis.label
-            found.append(f"{name} {low:.3g} to {high:.3g}{unit}, median {middle:.3g}{unit}")
+            places = own.sort_values(axis.column, kind="stable")[self.x.column].iloc[[0, -1]]
+            at_low, at_high = ("" if is_distribution else f" at {self.x.text(place)}" for place in places)
+            span = f"{low}{at_low} to {high}{at_high}, median {middle}"
+            found.append(f"{name} {low if low == high else span}")
         return found

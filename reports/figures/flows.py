@@ -12,7 +12,7 @@ from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics.goodput import flow_shares
 from rogue.reports.quantities import duration_text, joined
-from rogue.reports.results import Results, Setting
+from rogue.reports.results import Results, Setting, spoken_text
 from rogue.reports.results.points import points_text
 from rogue.reports.transport_styles import ALARM, INK
 from rogue.workloads.records import TransferStatus
@@ -51,7 +51,7 @@ class ThroughputOverTime(Plot):
     share: ClassVar[Share] = "row"
     quoted: ClassVar = {
         "all flows together": "aggregate_bps",
-        "flow intervals at the 10th percentile": "interval_goodput_p10_share",
+        "10th percentile of flow intervals, of the ideal share": "interval_goodput_p10_share",
         "failed queue pairs": "failed_queue_pairs",
     }
 
@@ -163,7 +163,6 @@ class FlowShares(Plot):
     y: ClassVar = Axis("share_percent", "% of ideal share", "from zero")
     layers: ClassVar = (Layer("points", "one repetition", look={"alpha": 0.75}), Layer("rule", "ideal share"))
     share: ClassVar[Share] = "row"
-    quoted: ClassVar = {"worst flow": "worst_flow_share", "Jain’s index": "jain"}
 
     def usable(self, view: CellView) -> bool:
         return super().usable(view) and 1 < len(view.flow_ids) <= NAMES_MAX and flow_shares(view) is not None
@@ -173,6 +172,13 @@ class FlowShares(Plot):
         views = self.views(results, setting)
         rows = [_shares(view).assign(repetition=view.entry.repetition) for view in views]
         return pd.concat([pd.concat(rows).assign(mark="one repetition"), ideal])
+
+    def words(self, results: Results, setting: Setting) -> str:
+        shares = self.lines(results, setting).dropna(subset=["host"]).set_index("host")["share_percent"]
+        least, most = shares.idxmin(), shares.idxmax()
+        ends = f"{shares.min():.1f} % (from {least}) to {shares.max():.1f} % (from {most})"
+        jain = spoken_text(results, setting, "jain")
+        return f"flows get {ends} of the ideal share, Jain’s index {jain}"
 
 
 class FlowSpread(Plot):
@@ -197,7 +203,10 @@ class FlowSpread(Plot):
     columns: ClassVar = 1
     height_inches: ClassVar = 1.0
     row_inches: ClassVar = 0.34
-    quoted: ClassVar = {"median flow": "flow_median_share", "worst flow": "worst_flow_share"}
+    quoted: ClassVar = {
+        "median flow, of the ideal share": "flow_median_share",
+        "worst flow": "worst_flow_share",
+    }
 
     def usable(self, view: CellView) -> bool:
         return super().usable(view) and len(view.flow_ids) > NAMES_MAX and flow_shares(view) is not None

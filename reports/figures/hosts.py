@@ -14,8 +14,7 @@ from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.figures.flows import flow_goodput
 from rogue.reports.quantities import counted, duration_text, size_text
-from rogue.reports.results import Results, Setting
-from rogue.reports.results.results import spoken_text
+from rogue.reports.results import Results, Setting, spoken_text
 from rogue.reports.transport_styles import ALARM, INK
 
 ROLES: Final = ("client", "server")
@@ -137,7 +136,6 @@ class RecoveryTimeline(Plot):
 
 
 def _events(view: CellView) -> pd.DataFrame:
-    """Return the events by time, without turns at limiters."""
     events = view.table("events")
     assert events is not None, "only cells with events are drawn"
     events = events[~events["event"].isin(TURNS)]

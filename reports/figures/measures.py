@@ -25,11 +25,10 @@ from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import Unit, number_text, readable
-from rogue.reports.results import Results, Setting, factor_name
+from rogue.reports.results import Results, Setting, factor_name, spoken_text, value_text
 from rogue.reports.results.headlines import headlines_of
 from rogue.reports.results.loaded import BASE_UNITS
 from rogue.reports.results.points import factor_values, quoted_points, swept_factor
-from rogue.reports.results.results import spoken_text, value_text
 from rogue.reports.transport_styles import INK, TransportStyle
 
 LINES_MAX: Final = 12
@@ -62,12 +61,10 @@ class MeasuresFigure(Plot):
     list_of: ClassVar[Literal["bars", "swept"]] = "swept"
 
     def metrics(self, results: Results, settings: Sequence[Setting]) -> list[Metric]:
-        """Return the measures that have a place on an axis for one of the settings."""
         names = getattr(headlines_of(results.run.manifest), self.list_of)
         return [METRICS[name] for name in names if any(results.mean(each, name) for each in settings)]
 
     def describe(self, results: Results) -> str:
-        """Say every value."""
         settings, sentences = self.shown(results), []
         for metric in self.metrics(results, settings):
             values = [
@@ -103,7 +100,6 @@ class Bars(MeasuresFigure):
     list_of: ClassVar = "bars"
 
     def settings(self, results: Results) -> list[Setting]:
-        """Return the transports of a run that varies nothing else and whose traffic has such measures."""
         settings = super().settings(results)
         is_plain = len(settings) > 1 and not swept_factor(settings)
         return settings if is_plain and self.metrics(results, settings) else []
@@ -128,7 +124,6 @@ class Bars(MeasuresFigure):
         return pd.DataFrame(found)
 
     def rows(self, results: Results) -> pd.DataFrame:
-        """Return the rows by measure; titles of transports are beside the bars."""
         rows = super().rows(results)
         return rows.assign(panel=rows["panel"].str.rpartition(": ")[2])
 
@@ -175,7 +170,6 @@ def series_of(settings: Sequence[Setting], key: str) -> list[Series]:
 
 
 def _others(setting: Setting, key: str) -> str:
-    """Return the values of all factors but one in words."""
     return ", ".join(f"{factor_name(name)} {value}" for name, value in setting.factors if name != key)
 
 
@@ -210,14 +204,12 @@ class FactorSweep(MeasuresFigure):
         return settings if swept_factor(settings) else []
 
     def metrics(self, results: Results, settings: Sequence[Setting]) -> list[Metric]:
-        """Return the measures of which a setting has a finite mean, with those of published numbers."""
         published = (each.metric for each in results.published if each.has_place and not each.is_ratio)
         names = dict.fromkeys((*headlines_of(results.run.manifest).swept, *published))
         means = {name: [results.mean(each, name) for each in settings] for name in names}
         return [METRICS[name] for name in names if any(mean and mean.exists for mean in means[name])]
 
     def rows(self, results: Results) -> pd.DataFrame:
-        """Return a row per measure, line and value of the factor, in base units, and published numbers."""
         settings = self.shown(results)
         lines, across, found = series_of(settings, swept_factor(settings)), _across(settings), []
         for metric in self.metrics(results, settings):
@@ -233,12 +225,10 @@ class FactorSweep(MeasuresFigure):
         return pd.DataFrame(found)
 
     def looks(self, results: Results) -> Looks:
-        """Return the look of each line."""
         settings = self.shown(results)
         return {line.look.name: line.look for line in series_of(settings, swept_factor(settings))}
 
     def arrangement(self, results: Results) -> tuple[int, Share]:
-        """Return two columns for two or four measures."""
         return (2 if self.data(results)["panel"].nunique() in {2, 4} else COLUMNS_MAX), "none"
 
     def finish(self, axes: list[Axes], results: Results) -> None:
@@ -281,17 +271,14 @@ class TwoFactors(MeasuresFigure):
     )
 
     def settings(self, results: Results) -> list[Setting]:
-        """Return the settings of a run that varies two factors and has the measure."""
         settings = super().settings(results)
         return settings if len(_varied(settings)) == 2 and self.metrics(results, settings) else []
 
     def metrics(self, results: Results, settings: Sequence[Setting]) -> list[Metric]:
-        """Return the first measure of this kind of traffic that the run has, or more of few transports."""
         transports = len({setting.transport for setting in settings})
         return super().metrics(results, settings)[: max(1, PANELS_MIN // max(1, transports))]
 
     def rows(self, results: Results) -> pd.DataFrame:
-        """Return a row per measure, transport and factor point."""
         found = []
         for metric in self.metrics(results, self.shown(results)):
             for setting in self.shown(results):
@@ -302,7 +289,6 @@ class TwoFactors(MeasuresFigure):
         return pd.DataFrame(found)
 
     def draw(self, results: Results) -> Figure:
-        """Draw a panel per measure and transport."""
         data, (below, beside) = self.data(results), _ordered(self.shown(results))
         titles, columns = list(dict.fromkeys(data["panel"])), COLUMNS_MAX if len(below[1]) < 4 else 2
         figure, axes = panels(titles, columns, share="none", height_inches=1.0 + 0.3 * len(beside[1]))

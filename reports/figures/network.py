@@ -123,7 +123,6 @@ class QueueMap(Plot):
 
 @once_per_cell
 def _waiting(view: CellView) -> "pd.Series[float]":
-    """Return the queued bytes of each port, summed over all samples."""
     queues = view.table("queues")
     assert queues is not None, "only cells with queues are drawn"
     return queues.groupby(queues["port"].astype(str))["max_bytes"].sum()
@@ -177,7 +176,6 @@ class LinkUse(Plot):
         return "most used {}, least used of these {}".format(*ends)
 
     def _links(self, results: Results) -> list[str]:
-        """Return the busiest links of all settings, by name."""
         busiest: dict[str, float] = {}
         for setting in self.shown(results):
             for view in self.views(results, setting):

@@ -13,8 +13,7 @@ from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.metrics import METRICS
 from rogue.reports.quantities import Unit, counted, quantity_text
-from rogue.reports.results import Results, Setting
-from rogue.reports.results.results import PublishedNumber
+from rogue.reports.results import PublishedNumber, Results, Setting
 from rogue.reports.transport_styles import INK, MUTED
 
 NAME_CHARACTER_INCHES: Final = 0.066
@@ -52,7 +51,6 @@ class PublishedBeside(Plot):
     shows_all: ClassVar = True
 
     def settings(self, results: Results) -> list[Setting]:
-        """Return the settings about which something was published."""
         return list({id(each.setting): each.setting for each in _placed(results)}.values())
 
     def omission(self, results: Results) -> str:
@@ -61,7 +59,6 @@ class PublishedBeside(Plot):
         return f" Not drawn: {counted(hidden, 'more number')}." if hidden > 0 else ""
 
     def rows(self, results: Results) -> pd.DataFrame:
-        """Return per number, in the order of the claims, its tolerance, interval and multiple."""
         found = []
         for place, each in enumerate(_placed(results)[:ROWS_MAX], start=1):
             row: dict[str, object] = {
@@ -101,7 +98,6 @@ class PublishedBeside(Plot):
         axis.set_yticks(axis.get_yticks(), names)
 
     def describe(self, results: Results) -> str:
-        """Say every row."""
         return " ".join(
             f"{_name(row)}: published {_text(row, row.value)}, measured {_text(row, row.measured.mean)}"
             f" ({row.measured.mean / row.value:.3g} times)."

@@ -148,7 +148,6 @@ class SizeSlowdowns(Plot):
         return frame.replace({"slowdown": np.inf}, np.nan)
 
     def _transfers(self, results: Results, setting: Setting) -> list[Values]:
-        """Return the sizes and slowdowns of all repetitions."""
         found = [sizes_and_slowdowns(view) for view in self.views(results, setting)]
         return [np.concatenate(values) for values in zip(*found, strict=True)]
 

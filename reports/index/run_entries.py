@@ -143,7 +143,7 @@ def _run_entry(directory: Path, manifest: Mapping[str, object], is_locked: IsLoc
         done=done,
         total=len(cells),
         failed=states["failed"],
-        verdicts=_verdicts(_judged(directory / CLAIMS)),
+        verdicts=_verdicts(judged_outcomes(directory / CLAIMS)),
         size_bytes=size_of(directory),
         report=_report(directory),
         run_id=shown(manifest.get("run_id") or directory.name),
@@ -203,7 +203,7 @@ def _object(path: Path) -> Mapping[str, object]:
     return content
 
 
-def _judged(path: Path) -> list[dict[str, object]]:
+def judged_outcomes(path: Path) -> list[dict[str, object]]:
     """Return the outcomes with a verdict from a claims.json of any version."""
     try:
         if not is_regular(path) or path.stat().st_size > TEXT_BYTES_MAX:

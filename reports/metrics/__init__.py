@@ -10,6 +10,7 @@ from rogue.reports.metrics import (
     goodput,
     levels,
     losses,
+    processors,
     rates,
     settling,
     waiting,
@@ -28,6 +29,7 @@ METRICS: Final[dict[str, Metric]] = {
         settling.METRICS,
         losses.METRICS,
         estimates.METRICS,
+        processors.METRICS,
     )
     for metric in family
 }
@@ -72,6 +74,7 @@ _TABLES: Final = {
         "rtt_p10_ns rtt_p50_ns rtt_p90_ns rtt_error_p10_ns rtt_error_p50_ns rtt_error_p90_ns "
         "window_rate_over_goodput overruled_share"
     ),
+    "Processor time": ("client_cpu_share server_cpu_share"),
 }
 
 TABLES: Final[tuple[tuple[str, Collection[str]], ...]] = (

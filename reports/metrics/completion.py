@@ -5,7 +5,7 @@ that repeats for a time has a transfer under way at its end, which does not coun
 none.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -85,16 +85,6 @@ def sizes_and_slowdowns(view: CellView) -> tuple[Values, Values]:
     return transfers.size_bytes[wanted].astype(np.float64), ratios[wanted]
 
 
-def percentile_ns(*, is_long: bool | None, percent: float) -> Callable[[CellView, int], float | None]:
-    """Return a metric: a percentile over the transfers of one size class, or of all."""
-
-    def of_cell(view: CellView, _interval_ns: int) -> float | None:
-        taken_ns = transfer_times_ns(view, is_long)
-        return None if taken_ns is None else nearest_rank(taken_ns, percent)
-
-    return of_cell
-
-
 @once_per_cell
 def transfer_rates_bps(view: CellView) -> Values | None:
     """Return size over completion time of every transfer; zero for one that did not complete."""
@@ -119,23 +109,25 @@ def mean_ns(view: CellView, _interval_ns: int) -> float | None:
     return None if taken_ns is None or not len(taken_ns) else float(taken_ns.mean())
 
 
-for name, title, meaning, measure in (
-    (
-        "fct_p99_ns",
-        "Completion p99",
-        "One in a hundred of all transfers took longer than this; one that did not complete"
-        " counts as infinite.",
-        percentile_ns(is_long=None, percent=99),
-    ),
-    (
-        "fct_max_ns",
-        "Completion, longest",
-        "How long the slowest of all transfers took, which papers call tail completion time; one"
-        " that did not complete counts as infinite.",
-        percentile_ns(is_long=None, percent=100),
-    ),
-):
+def _percentile(name: str, title: str, percent: float, meaning: str, *, is_long: bool | None = None) -> None:
+    """Add a percentile over the transfers of one size class, or of all."""
+
+    def measure(view: CellView, _interval_ns: int) -> float | None:
+        taken_ns = transfer_times_ns(view, is_long)
+        return None if taken_ns is None else nearest_rank(taken_ns, percent)
+
     METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=_LOST))
+
+
+_percentile(
+    "fct_p99_ns", "Completion p99", 99,
+    "One in a hundred of all transfers took longer than this; one that did not complete counts as infinite.",
+)  # fmt: skip
+_percentile(
+    "fct_max_ns", "Completion, longest", 100,
+    "How long the slowest of all transfers took, which papers call tail completion time; one that did not"
+    " complete counts as infinite.",
+)  # fmt: skip
 
 
 @metric(METRICS, "slowdown_mean", "Slowdown, mean", Unit.RATIO, lost=_LOST)
@@ -151,34 +143,23 @@ def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
     return float(known.mean()) if len(known) else None
 
 
-for name, title, meaning, measure in (
-    (
-        "long_fct_p50_ns",
-        "Long transfers p50",
-        "Median completion time of the transfers of at least 64 KiB; one that did not complete"
-        " counts as infinite.",
-        percentile_ns(is_long=True, percent=50),
-    ),
-    (
-        "long_fct_p90_ns",
-        "Long transfers p90",
-        "One in ten of the transfers of at least 64 KiB took longer than this.",
-        percentile_ns(is_long=True, percent=90),
-    ),
-    (
-        "short_fct_p50_ns",
-        "Short transfers p50",
-        "Median completion time of the transfers below 64 KiB.",
-        percentile_ns(is_long=False, percent=50),
-    ),
-    (
-        "short_fct_p90_ns",
-        "Short transfers p90",
-        "One in ten of the transfers below 64 KiB took longer than this.",
-        percentile_ns(is_long=False, percent=90),
-    ),
-):
-    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=_LOST))
+_percentile(
+    "long_fct_p50_ns", "Long transfers p50", 50,
+    "Median completion time of the transfers of at least 64 KiB; one that did not complete counts as"
+    " infinite.", is_long=True,
+)  # fmt: skip
+_percentile(
+    "long_fct_p90_ns", "Long transfers p90", 90,
+    "One in ten of the transfers of at least 64 KiB took longer than this.", is_long=True,
+)  # fmt: skip
+_percentile(
+    "short_fct_p50_ns", "Short transfers p50", 50,
+    "Median completion time of the transfers below 64 KiB.", is_long=False,
+)  # fmt: skip
+_percentile(
+    "short_fct_p90_ns", "Short transfers p90", 90,
+    "One in ten of the transfers below 64 KiB took longer than this.", is_long=False,
+)  # fmt: skip
 
 
 @metric(METRICS, "transfer_rate_mean_bps", "Size / completion, mean", Unit.RATE, better="higher")

@@ -4,7 +4,6 @@ A percentile of a mesh counts a lost request as infinite. Requests under way at 
 count if they are no older than the slowest one that came back, because their time is unknown.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -16,6 +15,9 @@ from rogue.reports.metrics.metric import Lost, Metric, metric
 from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 from rogue.workloads.records import TransferStatus
+
+PROBE_GROUP: Final = "probe"
+"""Group of the experiment's probe, which is no mesh."""
 
 
 @once_per_cell
@@ -38,22 +40,10 @@ def probe_rtts_ns(view: CellView) -> NDArray[np.float64]:
     return done_ns.fillna(np.inf).to_numpy(dtype=np.float64)
 
 
-def probe_rtt_percentile(view: CellView, percent: float) -> float | None:
-    """Return a percentile (ns) over all probes; infinite where it falls on one that did not complete."""
-    return nearest_rank(probe_rtts_ns(view), percent)
-
-
-_LOST = Lost("probe_loss_share", "lost")
-
-
-# The group of the experiment's probe, which is no mesh.
-PROBE_GROUP = "probe"
-
-
-def percentile_ns(service: str, percent: float) -> Callable[[CellView, int], float | None]:
+def _mesh_metric(service: str, called: str, percent: float) -> Metric:
     """Return a metric: a percentile over the requests of all meshes over one service."""
 
-    def of_cell(view: CellView, _interval_ns: int) -> float | None:
+    def measure(view: CellView, _interval_ns: int) -> float | None:
         rows = view.table("latency")
         if rows is None:
             return None
@@ -65,59 +55,37 @@ def percentile_ns(service: str, percent: float) -> Callable[[CellView, int], flo
         rtt_ns = rows["rtt_ns"].where(rows["status"] == TransferStatus.OK).fillna(np.inf)
         return nearest_rank(rtt_ns.to_numpy(dtype=np.float64), percent)
 
-    return of_cell
-
-
-def _metric(service: str, called: str, percent: float, name: str) -> Metric:
-    return Metric(
-        f"mesh_{service}_{name}_ns",
-        f"{called} ping {name}",
-        Unit.TIME,
-        f"{percent:g} % of the small requests between many hosts over {called} took at most this.",
-        ("latency",),
-        percentile_ns(service, percent),
-    )
-
-
-_OF_MESHES = tuple(
-    _metric(service, called, percent, name)
-    for service, called in (("rc", "RDMA"), ("tcp", "TCP"))
-    for percent, name in ((50, "p50"), (99, "p99"), (99.9, "p999"))
-)
+    name = f"p{percent:g}".replace(".", "")
+    meaning = f"{percent:g} % of the small requests between many hosts over {called} took at most this."
+    title = f"{called} ping {name}"
+    return Metric(f"mesh_{service}_{name}_ns", title, Unit.TIME, meaning, ("latency",), measure)
 
 
 METRICS: Final[list[Metric]] = []
 
 
-for name, title, meaning, measure in (
-    (
-        "probe_p10_ns",
-        "Probe p10",
-        "One probe in ten took at most this; one that did not complete counts as infinite.",
-        lambda view, _interval_ns: probe_rtt_percentile(view, 10),
-    ),
-    (
-        "probe_p50_ns",
-        "Probe p50",
-        "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port."
-        " Probes are posted at every tick, also while the one before is still on its way; one that"
-        " did not complete counts as infinite.",
-        lambda view, _interval_ns: probe_rtt_percentile(view, 50),
-    ),
-    (
-        "probe_p90_ns",
-        "Probe p90",
-        "One probe in ten took longer than this; one that did not complete counts as infinite.",
-        lambda view, _interval_ns: probe_rtt_percentile(view, 90),
-    ),
-    (
-        "probe_p99_ns",
-        "Probe p99",
-        ("One probe in a hundred took longer than this; one that did not complete counts as infinite."),
-        lambda view, _interval_ns: probe_rtt_percentile(view, 99),
-    ),
-):
-    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("latency",), measure, lost=_LOST))
+def _probe_percentile(percent: int, meaning: str) -> None:
+    """Add a percentile over all probes."""
+
+    def measure(view: CellView, _interval_ns: int) -> float | None:
+        return nearest_rank(probe_rtts_ns(view), percent)
+
+    name, title = f"probe_p{percent}_ns", f"Probe p{percent}"
+    lost = Lost("probe_loss_share", "lost")
+    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("latency",), measure, lost=lost))
+
+
+_probe_percentile(10, "One probe in ten took at most this; one that did not complete counts as infinite.")
+_probe_percentile(
+    50,
+    "Median time of a probe (a WRITE of 0 bytes, posted to completion) through the busy port. Probes are"
+    " posted at every tick, also while the one before is still on its way; one that did not complete counts"
+    " as infinite.",
+)
+_probe_percentile(90, "One probe in ten took longer than this; one that did not complete counts as infinite.")
+_probe_percentile(
+    99, "One probe in a hundred took longer than this; one that did not complete counts as infinite."
+)
 
 
 @metric(METRICS, "probe_loss_share", "Probes lost", Unit.PERCENT, needs=("latency",))
@@ -159,4 +127,8 @@ def queue_deviation_share(view: CellView, _interval_ns: int) -> float | None:
     return float(late.std() / late.mean()) if late.mean() > 0 else None
 
 
-METRICS.extend(_OF_MESHES)
+METRICS.extend(
+    _mesh_metric(service, called, percent)
+    for service, called in (("rc", "RDMA"), ("tcp", "TCP"))
+    for percent in (50, 99, 99.9)
+)

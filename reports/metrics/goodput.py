@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.metric import Metric, metric
+from rogue.reports.metrics.metric import SAMPLED, Metric, metric
 from rogue.reports.metrics.statistics import jain_index, nearest_rank
 from rogue.reports.quantities import Unit
 
@@ -31,12 +31,6 @@ def flow_shares(view: CellView) -> NDArray[np.float64] | None:
     return None if goodput is None else goodput.to_numpy().ravel() / share_bps
 
 
-def flow_share(view: CellView, percent: float) -> float | None:
-    """Return a percentile over flows of goodput over the window as a fraction of the ideal share."""
-    shares = flow_shares(view)
-    return None if shares is None else nearest_rank(shares, percent)
-
-
 def interval_share_percentile(view: CellView, interval_ns: int, percent: float) -> float | None:
     """Return a percentile over all (flow, interval) pairs of goodput as a fraction of the ideal share."""
     goodput, share_bps = view.goodput(interval_ns), view.ideal_share_bps
@@ -49,9 +43,7 @@ def interval_share_percentile(view: CellView, interval_ns: int, percent: float) 
 METRICS: Final[list[Metric]] = []
 
 
-@metric(
-    METRICS, "aggregate_bps", "All flows together", Unit.RATE, needs=("flows", "throughput"), better="higher"
-)
+@metric(METRICS, "aggregate_bps", "All flows together", Unit.RATE, needs=SAMPLED, better="higher")
 @once_per_cell
 def aggregate_bps(view: CellView, _interval_ns: int) -> float | None:
     """Payload delivered in order per second, all flows together."""
@@ -61,43 +53,30 @@ def aggregate_bps(view: CellView, _interval_ns: int) -> float | None:
     return float(payload_bytes.sum()) * 8e9 / window.duration_ns
 
 
-@metric(
-    METRICS, "aggregate_share", "Of the ideal", Unit.PERCENT, needs=("flows", "throughput"), better="higher"
-)
+@metric(METRICS, "aggregate_share", "Of the ideal", Unit.PERCENT, needs=SAMPLED, better="higher")
 def aggregate_share(view: CellView, interval_ns: int) -> float | None:
     """All flows together, as a fraction of the payload rate that the bottleneck can carry."""
     rate_bps, ideal_bps = aggregate_bps(view, interval_ns), view.entry.number("ideal_goodput_bps")
     return rate_bps / ideal_bps if rate_bps is not None and ideal_bps else None
 
 
-METRICS.append(
-    Metric(
-        "interval_goodput_p50_share",
-        "Flow goodput p50",
-        Unit.PERCENT,
-        "Median over flows and intervals of a flow’s goodput, as a fraction of its ideal share.",
-        ("flows", "throughput"),
-        lambda view, interval_ns: interval_share_percentile(view, interval_ns, 50),
-        better="near",
-    )
+@metric(METRICS, "interval_goodput_p50_share", "Flow goodput p50", Unit.PERCENT, needs=SAMPLED, better="near")
+def interval_share_p50(view: CellView, interval_ns: int) -> float | None:
+    """Median over flows and intervals of a flow’s goodput, as a fraction of its ideal share."""
+    return interval_share_percentile(view, interval_ns, 50)
+
+
+@metric(
+    METRICS, "interval_goodput_p10_share", "Flow goodput p10", Unit.PERCENT, needs=SAMPLED, better="higher"
 )
+def interval_share_p10(view: CellView, interval_ns: int) -> float | None:
+    """A tenth of all flows’ intervals had at most this goodput, as a fraction of the ideal share; a flow that
+    failed counts as zero from then on.
+    """
+    return interval_share_percentile(view, interval_ns, 10)
 
 
-METRICS.append(
-    Metric(
-        "interval_goodput_p10_share",
-        "Flow goodput p10",
-        Unit.PERCENT,
-        "A tenth of all flows’ intervals had at most this goodput, as a fraction of the ideal share;"
-        " a flow that failed counts as zero from then on.",
-        ("flows", "throughput"),
-        lambda view, interval_ns: interval_share_percentile(view, interval_ns, 10),
-        better="higher",
-    )
-)
-
-
-@metric(METRICS, "jain", "Jain’s index", Unit.INDEX, needs=("flows", "throughput"), better="higher")
+@metric(METRICS, "jain", "Jain’s index", Unit.INDEX, needs=SAMPLED, better="higher")
 def jain_of_flows(view: CellView, _interval_ns: int) -> float | None:
     """Evenness of the flows’ goodput over the whole traffic: 1 is perfectly even, 1/n means that one of n
     flows has everything.
@@ -107,18 +86,14 @@ def jain_of_flows(view: CellView, _interval_ns: int) -> float | None:
     return None if goodput is None else jain_index(goodput.to_numpy().ravel())
 
 
-@metric(
-    METRICS, "worst_flow_share", "Worst flow", Unit.PERCENT, needs=("flows", "throughput"), better="higher"
-)
+@metric(METRICS, "worst_flow_share", "Worst flow", Unit.PERCENT, needs=SAMPLED, better="higher")
 def worst_flow_share(view: CellView, _interval_ns: int) -> float | None:
     """Goodput over the whole traffic of the flow that got least, as a fraction of its ideal share."""
     shares = flow_shares(view)
     return None if shares is None else float(shares.min())
 
 
-@metric(
-    METRICS, "flow_median_share", "Median flow", Unit.PERCENT, needs=("flows", "throughput"), better="higher"
-)
+@metric(METRICS, "flow_median_share", "Median flow", Unit.PERCENT, needs=SAMPLED, better="higher")
 def median_flow_share(view: CellView, _interval_ns: int) -> float | None:
     """Median over flows of goodput over the whole traffic, as a fraction of the ideal share; of an even
     number of flows the mean of the two in the middle.
@@ -127,22 +102,14 @@ def median_flow_share(view: CellView, _interval_ns: int) -> float | None:
     return None if shares is None else float(np.median(shares))
 
 
-METRICS.append(
-    Metric(
-        "flow_p50_share",
-        "Flow p50",
-        Unit.PERCENT,
-        "Median over flows of goodput over the whole traffic, as a fraction of the ideal share.",
-        ("flows", "throughput"),
-        lambda view, _interval_ns: flow_share(view, 50),
-        better="higher",
-    )
-)
+@metric(METRICS, "flow_p50_share", "Flow p50", Unit.PERCENT, needs=SAMPLED, better="higher")
+def flow_share_p50(view: CellView, _interval_ns: int) -> float | None:
+    """Median over flows of goodput over the whole traffic, as a fraction of the ideal share."""
+    shares = flow_shares(view)
+    return None if shares is None else nearest_rank(shares, 50)
 
 
-@metric(
-    METRICS, "flow_mean_bps", "Mean of the flows", Unit.RATE, needs=("flows", "throughput"), better="higher"
-)
+@metric(METRICS, "flow_mean_bps", "Mean of the flows", Unit.RATE, needs=SAMPLED, better="higher")
 def flow_mean_bps(view: CellView, interval_ns: int) -> float | None:
     """Mean goodput of a flow over the whole traffic."""
     rate_bps = aggregate_bps(view, interval_ns) if view.is_simultaneous else None

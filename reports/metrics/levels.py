@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rogue.reports.cells.activity import Level
 from rogue.reports.cells.bottleneck import packets_of_flows
 from rogue.reports.cells.view import CellView, Window, once_per_cell
-from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.metric import SAMPLED, Better, Measure, Metric
 from rogue.reports.metrics.statistics import jain_index
 from rogue.reports.quantities import Unit
 
@@ -50,7 +50,7 @@ def _settled(level: Level, sample_ns: int) -> Window:
 
 def over_levels(
     measure: Callable[[Rates, float], float | None], worst: Callable[[list[float]], float]
-) -> Callable[[CellView, int], float | None]:
+) -> Measure:
     """Return a metric: the worst of one number per level; no number if a level has none."""
 
     def of_cell(view: CellView, interval_ns: int) -> float | None:
@@ -64,9 +64,7 @@ def over_levels(
     return of_cell
 
 
-def flow_wire_bps(
-    choose: Callable[[list[Rates]], Rates],
-) -> Callable[[CellView, int], float | None]:
+def flow_wire_bps(choose: Callable[[list[Rates]], Rates]) -> Measure:
     """Return a metric: the median wire rate of the flows of one level, if all have packets alike."""
 
     def of_cell(view: CellView, interval_ns: int) -> float | None:
@@ -101,99 +99,34 @@ def deviation_share(rates: Rates, ideal_bps: float) -> float:
     return float(np.abs(rates / share_bps - 1).max())
 
 
-METRICS: Final[list[Metric]] = []
-
-
-METRICS.append(
-    Metric(
-        "level_aggregate_share",
-        "Of the ideal, worst level",
-        Unit.PERCENT,
-        "Where flows come and go: all flows together from one second after each change to the next change, as"
-        " a fraction of what the bottleneck can carry, at the worst level.",
-        ("flows", "throughput"),
-        over_levels(aggregate_share, min),
-        better="higher",
-    )
-)
-
-
-METRICS.append(
-    Metric(
-        "level_jain",
-        "Jain’s index, worst level",
-        Unit.INDEX,
-        "Where flows come and go: evenness of the flows’ goodput from one second after each change to the"
-        " next change, at the worst level.",
-        ("flows", "throughput"),
-        over_levels(jain, min),
-        better="higher",
-    )
-)
-
-
-METRICS.append(
-    Metric(
-        "level_most_over_least",
-        "Most over least, worst level",
-        Unit.RATIO,
-        "Where flows come and go: the largest over the smallest goodput among the flows of a level, from one"
-        " second after each change, at the worst level; no number if a flow got nothing.",
-        ("flows", "throughput"),
-        over_levels(most_over_least, max),
-    )
-)
-
-
-METRICS.append(
-    Metric(
-        "level_deviation_share",
-        "Farthest from the share",
-        Unit.PERCENT,
-        "Where flows come and go: the largest distance of any flow’s goodput in any interval from the ideal"
-        " share of its level, as a fraction of that share, from one second after each change.",
-        ("flows", "throughput"),
-        over_levels(deviation_share, max),
-    )
-)
-
-
-METRICS.append(
-    Metric(
-        "first_level_flow_wire_bps",
-        "A flow at the first level",
-        Unit.RATE,
-        "Where flows come and go: median wire rate of the flows of the first level, from one second after the"
-        " change that opens it, or from its middle.",
-        ("flows", "throughput"),
-        flow_wire_bps(lambda levels: levels[0]),
-        better="near",
-    )
-)
-
-
-METRICS.append(
-    Metric(
-        "fullest_level_flow_wire_bps",
-        "A flow at the fullest level",
-        Unit.RATE,
-        "Where flows come and go: median wire rate of the flows of the level with the most flows, read as the"
-        " first one is.",
-        ("flows", "throughput"),
-        flow_wire_bps(lambda levels: max(levels, key=lambda rates: rates.shape[1])),
-        better="near",
-    )
-)
-
-
-METRICS.append(
-    Metric(
-        "last_level_flow_wire_bps",
-        "A flow at the last level",
-        Unit.RATE,
-        "Where flows come and go: median wire rate of the flows of the last level, read as the first one is.",
-        ("flows", "throughput"),
-        flow_wire_bps(lambda levels: levels[-1]),
-        better="near",
-    )
-)
+_TABLE: Final[tuple[tuple[str, str, Unit, Measure, Better, str], ...]] = (
+    ("level_aggregate_share", "Of the ideal, worst level", Unit.PERCENT,
+     over_levels(aggregate_share, min), "higher",
+     "all flows together from one second after each change to the next change, as a fraction of what the"
+     " bottleneck can carry, at the worst level."),
+    ("level_jain", "Jain’s index, worst level", Unit.INDEX, over_levels(jain, min), "higher",
+     "evenness of the flows’ goodput from one second after each change to the next change, at the worst"
+     " level."),
+    ("level_most_over_least", "Most over least, worst level", Unit.RATIO,
+     over_levels(most_over_least, max), "lower",
+     "the largest over the smallest goodput among the flows of a level, from one second after each"
+     " change, at the worst level; no number if a flow got nothing."),
+    ("level_deviation_share", "Farthest from the share", Unit.PERCENT,
+     over_levels(deviation_share, max), "lower",
+     "the largest distance of any flow’s goodput in any interval from the ideal share of its level, as a"
+     " fraction of that share, from one second after each change."),
+    ("first_level_flow_wire_bps", "A flow at the first level", Unit.RATE,
+     flow_wire_bps(lambda levels: levels[0]), "near",
+     "median wire rate of the flows of the first level, from one second after the change that opens it,"
+     " or from its middle."),
+    ("fullest_level_flow_wire_bps", "A flow at the fullest level", Unit.RATE,
+     flow_wire_bps(lambda levels: max(levels, key=lambda rates: rates.shape[1])), "near",
+     "median wire rate of the flows of the level with the most flows, read as the first one is."),
+    ("last_level_flow_wire_bps", "A flow at the last level", Unit.RATE,
+     flow_wire_bps(lambda levels: levels[-1]), "near",
+     "median wire rate of the flows of the last level, read as the first one is."),
+)  # fmt: skip
+METRICS: Final = [
+    Metric(name, title, unit, f"Where flows come and go: {meaning}", SAMPLED, measure, better)
+    for name, title, unit, measure, better, meaning in _TABLE
+]

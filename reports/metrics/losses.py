@@ -9,7 +9,7 @@ import pandas as pd
 from rogue.reports.cells.bottleneck import packets_of_flows
 from rogue.reports.cells.transfers import coded
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.metric import Metric, metric
+from rogue.reports.metrics.metric import SAMPLED, Metric, metric
 from rogue.reports.quantities import Unit
 
 # The counters of switches whose queues are not sampled, on nodes and on the simulator.
@@ -67,7 +67,7 @@ def dropped_share(view: CellView, interval_ns: int) -> float | None:
     return drops / float(sent + again)
 
 
-@metric(METRICS, "retransmitted_share", "Sent again", Unit.PERCENT, needs=("flows", "throughput"))
+@metric(METRICS, "retransmitted_share", "Sent again", Unit.PERCENT, needs=SAMPLED)
 def retransmitted_share(view: CellView, _interval_ns: int) -> float | None:
     """Fraction of all payload sent that had been sent before."""
     flows, rows = view.table("flows"), view.deliveries
@@ -78,7 +78,7 @@ def retransmitted_share(view: CellView, _interval_ns: int) -> float | None:
     return again / sent if sent else None
 
 
-@metric(METRICS, "delivered_share", "Arrived", Unit.PERCENT, needs=("flows", "throughput"), better="higher")
+@metric(METRICS, "delivered_share", "Arrived", Unit.PERCENT, needs=SAMPLED, better="higher")
 def delivered_share(view: CellView, _interval_ns: int) -> float | None:
     """Payload of whole messages that arrived, as a fraction of the payload of all transfers that ended. An
     unreliable connection ends a transfer when its last packet is sent, whether it arrives or not.
@@ -138,7 +138,7 @@ def pauses(view: CellView, _interval_ns: int) -> float | None:
     return None if found is None else float(len(found))
 
 
-@metric(METRICS, "silent_flows", "Flows silent at the end", Unit.COUNT, needs=("flows", "throughput"))
+@metric(METRICS, "silent_flows", "Flows silent at the end", Unit.COUNT, needs=SAMPLED)
 def silent_flows(view: CellView, _interval_ns: int) -> float | None:
     """Flows that got nothing through in the last quarter of the time, though they had something to send."""
     window, rows = view.window, view.deliveries

@@ -8,6 +8,9 @@ from typing import Literal
 from rogue.reports.cells.view import CellView
 from rogue.reports.quantities import Unit
 
+SAMPLED = ("flows", "throughput")
+"""Tables of metrics that need samples of the traffic."""
+
 Better = Literal["higher", "lower", "near"]
 Measure = Callable[[CellView, int], float | None]
 

@@ -4,7 +4,6 @@ Each flow's goodput is divided by the payload's share of its transport's full pa
 link add up to at most the rate of the link.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from rogue.reports.cells.bottleneck import packets_of_flows
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.metric import Metric, metric
+from rogue.reports.metrics.metric import SAMPLED, Metric, metric
 from rogue.reports.quantities import Unit
 from rogue.workloads.framing import Packets
 
@@ -46,90 +45,48 @@ def wire_rates_bps(view: CellView) -> Rates | None:
     return rates
 
 
-def over_flows(
-    choose: Callable[[Rates], float],
-) -> Callable[[CellView, int], float | None]:
-    """Return a metric: one number of the wire rates of all flows."""
-
-    def of_cell(view: CellView, _interval_ns: int) -> float | None:
-        rates = wire_rates_bps(view)
-        return None if rates is None else float(choose(rates))
-
-    return of_cell
-
-
 METRICS: Final[list[Metric]] = []
 
 
-@metric(METRICS, "frames_bps", "Frames, all flows", Unit.RATE, needs=("flows", "throughput"), better="higher")
+@metric(METRICS, "frames_bps", "Frames, all flows", Unit.RATE, needs=SAMPLED, better="higher")
 def frames_bps(view: CellView, _interval_ns: int) -> float | None:
     """Rate of all flows together in frames: payload and the headers of the transport’s full packets."""
     rates = full_packet_rates(view)
     return None if rates is None else sum(rate * 8 * packets.frame_bytes for rate, packets in rates)
 
 
-@metric(
-    METRICS,
-    "frames_per_second",
-    "Frames per second",
-    Unit.COUNT,
-    needs=("flows", "throughput"),
-    better="higher",
-)
+@metric(METRICS, "frames_per_second", "Frames per second", Unit.COUNT, needs=SAMPLED, better="higher")
 def frames_per_second(view: CellView, _interval_ns: int) -> float | None:
     """Full packets that arrive per second, all flows together."""
     rates = full_packet_rates(view)
     return None if rates is None else sum(rate for rate, _ in rates)
 
 
-@metric(
-    METRICS,
-    "sender_frames_bps",
-    "Frames, per sender",
-    Unit.RATE,
-    needs=("flows", "throughput"),
-    better="higher",
-)
+@metric(METRICS, "sender_frames_bps", "Frames, per sender", Unit.RATE, needs=SAMPLED, better="higher")
 def sender_frames_bps(view: CellView, interval_ns: int) -> float | None:
     """Rate in frames of a host that sends, mean over these hosts."""
     rows, rate_bps = view.deliveries, frames_bps(view, interval_ns)
     return None if rows is None or rate_bps is None else rate_bps / rows["src"].nunique()
 
 
-METRICS.append(
-    Metric(
-        "least_flow_wire_bps",
-        "Slowest flow, on the wire",
-        Unit.RATE,
-        "Smallest wire rate of a flow over the second half of the window.",
-        ("flows", "throughput"),
-        over_flows(np.min),
-        better="higher",
-    )
+@metric(
+    METRICS, "least_flow_wire_bps", "Slowest flow, on the wire", Unit.RATE, needs=SAMPLED, better="higher"
 )
+def least_flow_wire_bps(view: CellView, _interval_ns: int) -> float | None:
+    """Smallest wire rate of a flow over the second half of the window."""
+    rates = wire_rates_bps(view)
+    return None if rates is None else float(rates.min())
 
 
-METRICS.append(
-    Metric(
-        "median_flow_wire_bps",
-        "Median flow, on the wire",
-        Unit.RATE,
-        "Median wire rate of the flows over the second half of the window.",
-        ("flows", "throughput"),
-        over_flows(np.median),
-        better="near",
-    )
-)
+@metric(METRICS, "median_flow_wire_bps", "Median flow, on the wire", Unit.RATE, needs=SAMPLED, better="near")
+def median_flow_wire_bps(view: CellView, _interval_ns: int) -> float | None:
+    """Median wire rate of the flows over the second half of the window."""
+    rates = wire_rates_bps(view)
+    return None if rates is None else float(np.median(rates))
 
 
-METRICS.append(
-    Metric(
-        "most_flow_wire_bps",
-        "Fastest flow, on the wire",
-        Unit.RATE,
-        "Largest wire rate of a flow over the second half of the window.",
-        ("flows", "throughput"),
-        over_flows(np.max),
-        better="near",
-    )
-)
+@metric(METRICS, "most_flow_wire_bps", "Fastest flow, on the wire", Unit.RATE, needs=SAMPLED, better="near")
+def most_flow_wire_bps(view: CellView, _interval_ns: int) -> float | None:
+    """Largest wire rate of a flow over the second half of the window."""
+    rates = wire_rates_bps(view)
+    return None if rates is None else float(rates.max())

@@ -4,7 +4,6 @@ The sawtooth is read from the second half of the samples at the bottleneck, with
 either side.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rogue.reports.cells.view import CellView, Window, once_per_cell
-from rogue.reports.metrics.metric import Metric, metric
+from rogue.reports.metrics.metric import SAMPLED, Metric, metric
 from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 
@@ -44,11 +43,11 @@ def settled_after_ns(queue: pd.DataFrame, window: Window) -> float | None:
 
 
 def _sums(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    """Return the sum around each value, of those inside the array."""
     return np.convolve(values, np.ones(width), mode="same")
 
 
 LOW_PERCENT, HIGH_PERCENT = 1, 99
+QUEUED = (*SAMPLED, "queues")
 
 
 @once_per_cell
@@ -60,33 +59,10 @@ def _late_percentile(view: CellView, percent: float) -> float | None:
     return nearest_rank(queue.loc[queue["t_ns"] >= middle_ns, "bytes"].to_numpy(), percent)
 
 
-def queue_crest_bytes(view: CellView, _interval_ns: int) -> float | None:
-    """Return the 99th percentile of the second half."""
-    return _late_percentile(view, HIGH_PERCENT)
-
-
-def queue_trough_bytes(view: CellView, _interval_ns: int) -> float | None:
-    """Return the 1st percentile of the second half."""
-    return _late_percentile(view, LOW_PERCENT)
-
-
-def queue_swing_bytes(view: CellView, _interval_ns: int) -> float | None:
-    """Return how far crest and trough are apart."""
-    crest, trough = _late_percentile(view, HIGH_PERCENT), _late_percentile(view, LOW_PERCENT)
-    return None if crest is None or trough is None else crest - trough
-
-
-def _metric(name: str, title: str, meaning: str, measure: Callable[[CellView, int], float | None]) -> Metric:
-    where = " of the samples of the bottleneck’s queue in the second half of the run."
-    return Metric(name, title, Unit.BYTES, meaning + where, ("flows", "throughput", "queues"), measure)
-
-
 METRICS: Final[list[Metric]] = []
 
 
-@metric(
-    METRICS, "queue_settled_ns", "Queue settled after", Unit.TIME, needs=("flows", "throughput", "queues")
-)
+@metric(METRICS, "queue_settled_ns", "Queue settled after", Unit.TIME, needs=QUEUED)
 def queue_settled_ns(view: CellView, _interval_ns: int) -> float | None:
     """From then on the bottleneck’s queue, averaged over 200 µs, stays within 20 % of its median in the
     second half; the whole time that was measured if it does not.
@@ -97,13 +73,7 @@ def queue_settled_ns(view: CellView, _interval_ns: int) -> float | None:
     return settled_after_ns(queue, window)
 
 
-@metric(
-    METRICS,
-    "level_settled_ns",
-    "Queue settled, slowest level",
-    Unit.TIME,
-    needs=("flows", "throughput", "queues"),
-)
+@metric(METRICS, "level_settled_ns", "Queue settled, slowest level", Unit.TIME, needs=QUEUED)
 def level_settled_ns(view: CellView, _interval_ns: int) -> float | None:
     """Where flows come and go: the same from the change that opens a level, at the slowest level."""
     queue = view.bottleneck_queue
@@ -116,17 +86,22 @@ def level_settled_ns(view: CellView, _interval_ns: int) -> float | None:
     return max(known) if known and len(known) == len(times) else None
 
 
-METRICS.append(_metric("queue_crest_bytes", "Queue, crests", "The 99th percentile", queue_crest_bytes))
+@metric(METRICS, "queue_crest_bytes", "Queue, crests", Unit.BYTES, needs=QUEUED)
+def queue_crest_bytes(view: CellView, _interval_ns: int) -> float | None:
+    """The 99th percentile of the samples of the bottleneck’s queue in the second half of the run."""
+    return _late_percentile(view, HIGH_PERCENT)
 
 
-METRICS.append(_metric("queue_trough_bytes", "Queue, troughs", "The 1st percentile", queue_trough_bytes))
+@metric(METRICS, "queue_trough_bytes", "Queue, troughs", Unit.BYTES, needs=QUEUED)
+def queue_trough_bytes(view: CellView, _interval_ns: int) -> float | None:
+    """The 1st percentile of the samples of the bottleneck’s queue in the second half of the run."""
+    return _late_percentile(view, LOW_PERCENT)
 
 
-METRICS.append(
-    _metric(
-        "queue_swing_bytes",
-        "Queue, swing",
-        "How far the 1st and the 99th percentile are apart",
-        queue_swing_bytes,
-    )
-)
+@metric(METRICS, "queue_swing_bytes", "Queue, swing", Unit.BYTES, needs=QUEUED)
+def queue_swing_bytes(view: CellView, _interval_ns: int) -> float | None:
+    """How far the 1st and the 99th percentile are apart of the samples of the bottleneck’s queue in the
+    second half of the run.
+    """
+    crest, trough = _late_percentile(view, HIGH_PERCENT), _late_percentile(view, LOW_PERCENT)
+    return None if crest is None or trough is None else crest - trough

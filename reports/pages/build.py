@@ -1,14 +1,16 @@
 """Build the report of one run or several, and the comparison of two."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rogue.reports.claims import hold_against, read_claims
 from rogue.reports.claims.rows import table_anchor
-from rogue.reports.claims.verdict import claims_text
+from rogue.reports.claims.verdict import claims_text, verdict_summary
 from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, other_differences, shown
 from rogue.reports.errors import ReportError
 from rogue.reports.index.run_files import RUNS, combined_directory, make_combined_directory, runs_text
+from rogue.reports.pages.first_screen import not_run
 from rogue.reports.pages.page import (
     FigureSection,
     dressed,
@@ -25,21 +27,24 @@ from rogue.reports.reading.load import Run
 from rogue.reports.results import Counted, Results, in_silence
 from rogue.workloads.manifest import Manifest
 
+_LOGGER = logging.getLogger(__name__)
 
-def build(
+
+def build(  # noqa: PLR0913 - what a report is made of, and where it goes
     run_dirs: Path | Sequence[Path],
     output: Path | None = None,
     going: Mapping[Path, Manifest] | None = None,
-    counted: Counted | None = None,
-    told: Callable[[str], object] | None = None,
+    counted: Counted = in_silence,
+    on_sentence: Callable[[str], object] | None = None,
+    figures: Callable[[str, Results], list[FigureSection]] = figure_sections,
 ) -> Path:
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
 
     The report of one run is in its directory, that of several in a directory beside the experiments, unless
     `output` names a file. `going` are runs that another process still writes, with their current manifests:
-    nothing is written into them. `counted` gets the progress, and `told` the result of a single run in a
-    sentence or two. An unreadable run becomes a sentence in the report, or a ReportError if it is the only
-    one.
+    nothing is written into them. `counted` gets the progress, `on_sentence` the result of a single run
+    in a sentence or two, and `figures` draws those of a run. An unreadable run becomes a sentence in the
+    report, or a ReportError if it is the only one.
     """
     directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
     if not directories:
@@ -49,24 +54,28 @@ def build(
         raise ReportError(" ".join(unreadable))
     is_combined = output is None and len(directories) > 1
     path = output or (combined_directory(runs) if is_combined else directories[0]) / REPORT
-    sections, measured = [], [Results(run, counted or in_silence) for run in runs]
+    sections, measured = [], [Results(run, counted) for run in runs]
     for number, results in enumerate(measured, start=1):
         run = results.run
+        _LOGGER.debug("measures %s", run.directory)
         results.measure_all()
+        _LOGGER.debug("compares with claims")
         outcomes = hold_against(read_claims(), results)
         if run.directory not in (going or {}):
             write_whole(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
         level = 2 if len(runs) == 1 else 3
-        sections.append(run_section(f"run{number}", level, results, outcomes, path.parent))
+        _LOGGER.debug("draws figures")
+        drawn = figures(f"run{number}", results)
+        sections.append(run_section(f"run{number}", level, results, outcomes, drawn, path.parent))
     page = render(sections, side_by_side(measured), unreadable)
     if is_combined:
         make_combined_directory(runs)
         write_whole(path.with_name(RUNS), runs_text(runs))
     write_whole(path, page)
-    if told is not None and len(measured) == 1:
-        for sentence in (*in_brief(measured[0]), *sections[0].verdict_sentences, sections[0].not_run):
+    if on_sentence is not None and len(measured) == 1:
+        for sentence in (*in_brief(measured[0]), *verdict_summary(sections[0].judged), not_run(measured[0])):
             if sentence:
-                told(sentence)
+                on_sentence(sentence)
     return path
 
 
@@ -94,24 +103,13 @@ def write_comparison(
         apart=other_differences(first, second),
         conclusions=conclusions(compared),
         table=_comparison_table(compared, first),
-        section=_Figures(figure_sections(KEY, joint)),
+        section={"key": KEY, "level": 2, "figures": figure_sections(KEY, joint)},
         transports=transports_of([joint]),
     )
     write_whole(output, page)
 
 
-class _Figures:
-    """The fields of a section that the template of figures uses."""
-
-    key = KEY
-    level = 2
-
-    def __init__(self, figures: list[FigureSection]) -> None:
-        self.figures = figures
-
-
 def _comparison_table(compared: list[Compared], first: Results) -> ReportTable:
-    """Return the differences and the headlines of the experiment; the CSV has all comparisons."""
     kept = shown(compared, first, everything=False)
     kept.sort(key=lambda each: not each.differs)
     head = tuple(Head(text or "verdict") for text in HEAD)

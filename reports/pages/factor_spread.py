@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.pages.summary import RATIO_MAX, failed_connections, order
 from rogue.reports.quantities import joined
-from rogue.reports.results import Results, Setting, factor_name
+from rogue.reports.results import Results, Setting, factor_name, value_text
 from rogue.reports.results.headlines import Headline, headlines_of
-from rogue.reports.results.results import value_text
 
 # Ratio of the largest to the least value of a measure from which the text has it.
 RATIO_MIN = 1.5
@@ -53,7 +52,6 @@ def spread(results: Results) -> Spread | None:
 
 
 def _opening(settings: list[Setting]) -> str:
-    """List the values of the factors."""
     values: dict[str, dict[str, None]] = {}
     for setting in settings:
         for key, value in setting.factors:

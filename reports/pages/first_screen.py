@@ -37,7 +37,6 @@ def verdict_chips(judged: Sequence[Outcome]) -> list[Chip]:
 
 
 def _testbed(results: Results) -> str:
-    """Return the testbed, and its clock if that is not the computer's."""
     clocks = {
         str(view.entry.facts["clock"]) for view in results.views.values() if "clock" in view.entry.facts
     }
@@ -77,7 +76,6 @@ def failures(results: Results) -> list[str]:
 
 
 def _failure(name: str, failed: list[CellRecord], entries: list[CellRecord]) -> str:
-    """Describe the failures of a transport with the message of the first one."""
     kinds = joined(list(dict.fromkeys(entry.failure_kind for entry in failed if entry.failure_kind)))
     where = "everywhere" if len(failed) == len(entries) > 1 else ""
     how_many = f"in {_share(failed, entries)}" if not where else f"{where}, in all {len(entries)} cells"
@@ -121,7 +119,6 @@ def _short(reason: str) -> str:
 
 
 def _runs(results: Results) -> str:
-    """Give the number of runs per setting, and their seeds."""
     counts = [len(results.views_of(setting)) for setting in results.measured_settings]
     if not counts:
         return "none finished"

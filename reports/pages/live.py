@@ -38,21 +38,6 @@ class LivePage:
     so_far: Sequence[str] = ()
     """Progress of a search, which does not know the number of its cells."""
 
-    @property
-    def elapsed(self) -> str:
-        """Return the elapsed time."""
-        return seconds_text(self.elapsed_seconds)
-
-    @property
-    def left(self) -> str:
-        """Return the expected remaining time."""
-        return "not known yet" if self.seconds_left is None else f"about {seconds_text(self.seconds_left)}"
-
-    @property
-    def percent(self) -> int:
-        """Return the progress in percent."""
-        return int(100 * self.share)
-
 
 def live_page(live: LivePage, report: str | None) -> str:
     """Return the page, which browsers reload automatically."""
@@ -82,7 +67,7 @@ def seconds_text(seconds: float) -> str:
 def _page(report: str | None, title: str, values: dict[str, object]) -> str:
     """Insert head and part into the report; without a report they form a separate page."""
     pages = environment()
-    pages.globals.update(counted=counted, shown=shown)
+    pages.globals.update(counted=counted, shown=shown, seconds_text=seconds_text)
     head = Markup(pages.get_template("live_head.html.j2").render(values))
     part = Markup(pages.get_template("live_part.html.j2").render(values))
     if report is not None and _MAIN in report and _END_OF_HEAD in report:

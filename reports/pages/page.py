@@ -7,15 +7,10 @@ from pathlib import Path
 from jinja2 import Template
 from markupsafe import Markup
 
-from rogue.reports.claims import VERDICT_MEANINGS, ClaimRow, Outcome, rows_of
-from rogue.reports.claims.rows import claim_anchor, claim_links, table_anchor
-from rogue.reports.claims.verdict import counted_verdicts, counts_of, numbers_summary, verdict_summary
-from rogue.reports.claims.words import (
-    BADGE_MEANINGS,
-    badges_of,
-    is_headline,
-    judged_text,
-)
+from rogue.reports.claims import Outcome, rows_of
+from rogue.reports.claims.rows import CLAIM_GLOBALS, claim_links, table_anchor
+from rogue.reports.claims.verdict import counted_verdicts, counts_of, numbers_summary
+from rogue.reports.claims.words import is_headline
 from rogue.reports.drawing.panels import figure_axes, figure_look
 from rogue.reports.drawing.svg import css_variable, page_pictures
 from rogue.reports.export.figure_files import Download, downloads
@@ -57,7 +52,7 @@ class RunSection:
     tables: list[ReportTable]
     outcomes: list[Outcome]
     problems: list[str]
-    place: Path | None = None
+    place: Path
     """Directory of the report, for links to files beside it."""
 
     @property
@@ -71,26 +66,6 @@ class RunSection:
         return [outcome for outcome in self.outcomes if outcome.verdict.is_judged]
 
     @property
-    def verdict_sentences(self) -> list[str]:
-        """Summarize the verdicts on published claims in a sentence or two."""
-        return verdict_summary(self.judged)
-
-    @property
-    def not_run(self) -> str | None:
-        """Return the cells that were not run, with reasons, in a sentence."""
-        return first_screen.not_run(self.results)
-
-    @property
-    def by_the_numbers(self) -> str | None:
-        """Return the results of the numbers alone for claims without a verdict."""
-        return numbers_summary(self.judged)
-
-    @property
-    def claim_rows(self) -> list[ClaimRow]:
-        """Return a row per claim."""
-        return rows_of(self.judged)
-
-    @property
     def unjudged(self) -> str:
         """Return the number of claims without a verdict, by reason, as a sentence; empty for none."""
         counts = counts_of(each.verdict for each in self.outcomes if not each.verdict.is_judged)
@@ -102,8 +77,6 @@ class RunSection:
     def verdicts(self) -> str:
         """Count the verdicts: those of the headline first, then those with badges."""
         claims = len({outcome.claim.id for outcome in self.outcomes})
-        if not self.judged:
-            return f"This run judges none of {counted(claims, 'claim')}."
         about = len({outcome.claim.id for outcome in self.judged})
         points = (
             f", some at several factor points, {len(self.judged)} verdicts"
@@ -117,11 +90,10 @@ class RunSection:
         return f"This run judges {about} of {counted(claims, 'claim')}{points}: {what}.{rest}"
 
 
-def run_section(
-    key: str, level: int, results: Results, outcomes: list[Outcome], place: Path | None = None
+def run_section(  # noqa: PLR0913 - the parts of a section
+    key: str, level: int, results: Results, outcomes: list[Outcome], figures: list[FigureSection], place: Path
 ) -> RunSection:
-    """Measure, draw and tabulate one run; its headings start at `level`."""
-    figures = figure_sections(key, results)
+    """Measure and tabulate one run; its headings start at `level`."""
     tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
     problems = results.run.problems  # read last, when all tables of the page have been read
     banner = provenance.partial_because(results.run.manifest, problems)
@@ -143,7 +115,6 @@ def figure_sections(key: str, results: Results) -> list[FigureSection]:
 
 
 def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> FigureSection:
-    """Draw one figure, with its downloads."""
     description = figure.describe(results)
     with figure_look():
         drawn = figure.draw(results)
@@ -183,11 +154,9 @@ def dressed(template: str) -> Template:
         provenance=provenance,
         counted=counted,
         duration_text=duration_text,
-        verdict_meanings=VERDICT_MEANINGS,
-        badge_meanings=BADGE_MEANINGS,
-        badges_of=badges_of,
-        judged_text=judged_text,
-        claim_anchor=claim_anchor,
+        **CLAIM_GLOBALS,
+        rows_of=rows_of,
+        numbers_summary=numbers_summary,
         claim_links=claim_links,
         table_anchor=table_anchor,
         css_variable=css_variable,

@@ -61,7 +61,6 @@ def next_commands(manifest: Manifest, directory: str) -> Facts:
 
 
 def _some(cells: list[str]) -> str:
-    """Write the names of cells; of many only the first ones."""
     shown, rest = cells[:CELLS_NAMED_MAX], len(cells) - CELLS_NAMED_MAX
     return joined([*shown, f"{rest} more"]) if rest > 0 else joined(shown)
 
@@ -79,7 +78,6 @@ def not_measured(manifest: Manifest) -> list[str]:
 
 
 def _unrecorded(manifest: Manifest) -> list[str]:
-    """Return the cells that had too many packets to record them all."""
     missed = {cell.id: cell.number("packets_missed") for cell in manifest.cells}
     return [f"packets of {name}: {missed_text(int(count))}." for name, count in missed.items() if count]
 

@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from rogue.reports.drawing.panels import COLUMNS_MAX, drawn_labels, figure_look, legend_above, panels, plain
 from rogue.reports.drawing.scales import LOG_FROM_RATIO
 from rogue.reports.drawing.svg import css_variable, to_svg
+from rogue.reports.quantities import counted
 from rogue.reports.templates.environment import environment, style
 from rogue.reports.transport_styles import DARK_PARTNERS, MUTED, TRANSPORT_STYLES
 
@@ -70,6 +71,7 @@ def history_picture(
     }
     if not any(known.values()):
         return None
+    furthest: list[str] = []
     with figure_look():
         figure, (axis,) = panels([""], columns=1)
         for (name, own), look in zip(known.items(), _LOOKS, strict=False):
@@ -78,13 +80,15 @@ def history_picture(
                 worst.append(end([*worst[-1:], value]))
             drawn = [value for _, value in own]
             axis.plot(numbers, drawn, look.marker, color=look.colour, markersize=3.5, alpha=0.5)
+            at = numbers[worst.index(worst[-1])] if worst else 0
+            furthest += [f"{name} {worst[-1]:g} at proposal {at} of {len(values[name])}"] if worst else []
             label = f"{name}, furthest so far"
             axis.step(numbers, worst, where="post", color=look.colour, linestyle=look.line, label=label)
         _scale(axis, [value for own in known.values() for _, value in own], lambda value: f"{value:g}")
         axis.set_xlabel("proposal")
         axis.set_ylabel(plain(measure, _LABEL_MAX))
         legend_above(figure, drawn_labels([axis]))
-        words = f"Worst value so far of {', '.join(values)}."
+        words = f"{measure}, furthest value: {'; '.join(furthest)}."
         return to_svg(figure, "history", "How far each sampler got", words)
 
 
@@ -106,8 +110,8 @@ def tornado_picture(
         axis.set_xlim(left=0)
         axis.xaxis.set_major_formatter(FuncFormatter(lambda number, _: written(number)))
         axis.set_xlabel(plain(f"{measure}: mean change over the whole range"))
-        names = ", ".join(key for key, *_ in bars)
-        return to_svg(figure, prefix, f"Effects on {measure}", f"Longest first: {names}.")
+        effects = "; ".join(f"{key} {written(size)} ± {written(spread)}" for key, size, spread in known[::-1])
+        return to_svg(figure, prefix, f"Effects on {measure}", f"Mean change over the range: {effects}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +140,16 @@ def response_picture(
                 axis.axhline(published, color=MUTED, linestyle="--", linewidth=1.0, label="published")
             _scale(axis, numbers if published is None else [*numbers, published], written)
         legend_above(figure, drawn_labels(axes))
-        words = f"The number at each point that ran, against {', '.join(each.key for each in responses)}."
-        return to_svg(figure, prefix, "Number against each key", words)
+        line = [] if published is None else [f"published {written(published)}"]
+        words = "; ".join([*line, *(_in_words(each, written) for each in responses if each.points)])
+        return to_svg(figure, prefix, "Number against each key", f"{words}.")
+
+
+def _in_words(response: Response, written: Callable[[float], str]) -> str:
+    numbers, verdicts = zip(*((number, holds) for _, number, holds in response.points), strict=True)
+    ends = f"{written(min(numbers))} to {written(max(numbers))}"
+    holding = f", the claim holds at {verdicts.count(True)}" if None not in verdicts else ""
+    return f"{response.key}: {ends} over {counted(len(numbers), 'point')}{holding}"
 
 
 def _scatter(axis: Axes, response: Response) -> None:

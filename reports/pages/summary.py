@@ -3,20 +3,17 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.statistics import LEVEL_WITHIN, MeanInterval
 from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text
-from rogue.reports.results import Results, Setting
+from rogue.reports.results import Results, Setting, never_text, spoken_text, value_text
 from rogue.reports.results.headlines import Headline, headlines_of
-from rogue.reports.results.results import never_text, spoken_text, value_text
 from rogue.reports.transport_styles import TransportStyle
 
 # Words for Jain's index, by least value.
 EVENNESS = ((0.98, "evenly"), (0.9, "fairly evenly"), (0.0, "unevenly"))
 RATIO_MAX = 1000
-INSTEAD: Final = " instead of "
 # More comparisons cannot be read in ten seconds.
 RIVALS_MAX = 5
 RIVALS_IN_BRIEF = 2
@@ -55,10 +52,7 @@ def comparison(results: Results) -> list[str]:
     if len(compared) <= RIVALS_MAX + 1:
         return compared
     rest = len(compared) - RIVALS_MAX
-    return [
-        *compared[:RIVALS_MAX],
-        f"The cards, figures and tables below have the other {rest}.",
-    ]
+    return [*compared[:RIVALS_MAX], f"The cards, figures and tables below have the other {rest}."]
 
 
 def in_brief(results: Results) -> list[str]:
@@ -191,7 +185,6 @@ def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
 
 
 def _compared(results: Results) -> list[Headline]:
-    """Return the measures by which transports are compared."""
     return [headline for headline in headlines_of(results.run.manifest).shown if headline.comparison]
 
 
@@ -228,10 +221,10 @@ def _difference(results: Results, own: Setting, rival: Setting, headline: Headli
     if not all(map(math.isfinite, values)):
         return _with_what_never_came(results, own, rival, headline)
     texts = [spoken_text(results, side, headline.metric) for side in (own, rival)]
-    template = headline.comparison or f"{headline.said} {{}}{INSTEAD}{{}}"
+    text = (headline.comparison or f"{headline.said} {{}}").format(texts[0])
     if texts[0] == texts[1]:
-        return f"{template.partition(INSTEAD)[0].format(texts[0])} with both"
-    text = template.format(*texts)
+        return f"{text} with both"
+    text += f" instead of {texts[1]}"
     small, large = sorted(values)
     if small <= 0 or not 1.5 <= large / small < RATIO_MAX:
         return text
@@ -246,7 +239,7 @@ def _with_what_never_came(results: Results, own: Setting, rival: Setting, headli
     if not any(exists):
         other = " with both" if never[0] == never[1] else f" (with {rival.style.name} {never[1]})"
         return f"the {headline.said} {never[0]}{other}"
-    phrase = (headline.comparison or f"the {headline.said} is {{}}{INSTEAD}{{}}").partition(INSTEAD)[0]
+    phrase = headline.comparison or f"the {headline.said} is {{}}"
     value = phrase.format(spoken_text(results, own if exists[0] else rival, headline.metric))
     if exists[0]:
         return f"{value} (with {rival.style.name} it {never[1]})"

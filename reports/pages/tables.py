@@ -14,8 +14,7 @@ from rogue.reports.metrics import METRICS, TABLES
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.statistics import SINGLE_VALUES_MAX
 from rogue.reports.quantities import DIGITS_MAX, MULTIPLES, SLOW_BPS, Scale, Unit, number_text
-from rogue.reports.results import Results, Setting, factor_name
-from rogue.reports.results.results import lost_text, values_text
+from rogue.reports.results import Results, Setting, factor_name, lost_text, values_text
 
 LEAST_SHOWN: Final = 1e-3
 """Smaller values would be written as 0, so the column keeps a smaller unit."""

@@ -1,11 +1,11 @@
-"""Read the files of runs within bounds."""
+"""Read the files of runs within bounds, and compare their experiments."""
 
 import errno
 import hashlib
 import os
 import shlex
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -119,3 +119,15 @@ def repeating_command(facts: Mapping[str, object]) -> str | None:
         return None
     is_one = command.isprintable() and command == shlex.join(words)
     return command if is_one and words[: len(_BEGINNING)] == _BEGINNING else None
+
+
+def differences(first: object, second: object, place: str = "") -> Iterator[tuple[str, object, object]]:
+    """Yield the places, as dotted keys, at which two experiments differ, with both values."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        for key in dict.fromkeys((*first, *second)):
+            yield from differences(first.get(key), second.get(key), f"{place}.{key}".lstrip("."))
+    elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        for index, pair in enumerate(zip(first, second, strict=True)):
+            yield from differences(*pair, f"{place}[{index}]")
+    elif first != second:
+        yield place, first, second

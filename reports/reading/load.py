@@ -158,7 +158,6 @@ def _column(stored: pa.ChunkedArray) -> NDArray[Any] | pd.Categorical:
 
 
 def _absent(kind: ColumnType, rows: int) -> NDArray[Any] | pd.Categorical:
-    """Return a missing column, without Python objects."""
     if kind == "string":
         return pd.Categorical.from_codes(np.full(rows, MISSING_CODE, np.int8), dtype=_names_type(()))
     return np.full(rows, np.nan)

@@ -12,7 +12,10 @@ NAMES: Final = ("Jain",)
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A metric in the summary: its label on a card, a phrase about one value, a phrase about two."""
+    """A metric in the summary: its label on a card, and phrases about one value.
+
+    `comparison` is the phrase before ` instead of ` and the value of another transport.
+    """
 
     metric: str
     label: str | None = None
@@ -43,95 +46,77 @@ class Headlines:
 
 _AGGREGATE: Final = Headline("aggregate_bps", "All flows together")
 # Compared as shares of what their own packets allow, so that no transport wins by its headers.
-_SHARE: Final = Headline(
-    "aggregate_share", comparison="all flows together carry {} of their ideal instead of {}"
-)
-_FRAMES: Final = Headline("frames_bps", comparison="all flows together carry {} in frames instead of {}")
+_SHARE: Final = Headline("aggregate_share", comparison="all flows together carry {} of their ideal")
+_FRAMES: Final = Headline("frames_bps", comparison="all flows together carry {} in frames")
 _INTERVALS: Final = Headline(
-    "interval_goodput_p10_share",
-    comparison="the slowest tenth of flow intervals gets {} of the ideal share instead of {}",
+    "interval_goodput_p10_share", comparison="the slowest tenth of flow intervals gets {} of the ideal share"
 )
 _JAIN: Final = Headline("jain", "Jain’s index")
 _PROBE: Final = Headline(
-    "probe_p50_ns",
-    "Probe, median",
-    "a probe takes {} at the median",
-    "the median probe takes {} instead of {}",
+    "probe_p50_ns", "Probe, median", "a probe takes {} at the median", "the median probe takes {}"
 )
-_QUEUE: Final = Headline(
-    "queue_p50_bytes", "Queue, median", "{} wait in the queue", "the median queue is {} instead of {}"
-)
+_QUEUE: Final = Headline("queue_p50_bytes", "Queue, median", "{} wait in the queue", "the median queue is {}")
 _MEAN_TIME: Final = Headline(
-    "fct_mean_ns",
-    "Completion, mean",
-    "a transfer takes {} on average",
-    "the mean transfer takes {} instead of {}",
+    "fct_mean_ns", "Completion, mean", "a transfer takes {} on average", "the mean transfer takes {}"
 )
 _LONG: Final = Headline(
     "long_fct_p50_ns",
     "Long transfers, median",
     "a long transfer takes {} at the median",
-    "the median long transfer takes {} instead of {}",
+    "the median long transfer takes {}",
 )
 _SHORT: Final = Headline(
     "short_fct_p90_ns",
     "Short transfers, p90",
     "nine in ten short transfers take at most {}",
-    "nine in ten short transfers take at most {} instead of {}",
+    "nine in ten short transfers take at most {}",
 )
 _UNFINISHED: Final = Headline(
     "unfinished_share",
     "Not completed",
     "{} of the transfers did not complete",
-    "{} of the transfers do not complete instead of {}",
+    "{} of the transfers do not complete",
 )
 _SLOWDOWN: Final = Headline(
     "slowdown_mean",
     "Slowdown, mean",
     "takes {} times as long as alone in the network",
-    "transfers take {} times as long as alone instead of {} times",
+    "transfers take {} times as long as alone",
 )
-_TAIL: Final = Headline(
-    "fct_p99_ns", "Completion p99", comparison="one in a hundred takes longer than {} instead of {}"
-)
+_TAIL: Final = Headline("fct_p99_ns", "Completion p99", comparison="one in a hundred takes longer than {}")
 _RESENT: Final = Headline(
     "retransmitted_share",
     "Sent again",
     "{} of what is sent had been sent before",
-    "{} of what is sent had been sent before instead of {}",
+    "{} of what is sent had been sent before",
 )
 _DROPPED: Final = Headline("dropped_share", "Packets dropped", "switches drop {} of the packets")
 _LEVEL_SHARE: Final = Headline(
     "level_aggregate_share",
     "Of the ideal, worst level",
     "between changes the flows carry at least {} of the ideal",
-    "the flows of the worst level carry {} of the ideal instead of {}",
+    "the flows of the worst level carry {} of the ideal",
 )
 _LEVEL_JAIN: Final = Headline(
     "level_jain",
     "Jain’s index, worst level",
     "Jain’s index of the worst level is {}",
-    "Jain’s index of the worst level is {} instead of {}",
+    "Jain’s index of the worst level is {}",
 )
 _LEVEL_RATIO: Final = Headline("level_most_over_least", "Most over least, worst level")
 _ESTIMATE: Final = Headline(
     "rtt_p50_ns", "RTT estimate, median", "the agent’s median estimate of the round-trip time is {}"
 )
 _SILENT: Final = Headline(
-    "silent_flows",
-    "Flows silent at the end",
-    comparison="{} flows are silent at the end instead of {}",
+    "silent_flows", "Flows silent at the end", comparison="{} flows are silent at the end"
 )
 _PAUSED: Final = Headline("paused_sum_ns", "Paused, all ports")
 _DEADLOCK: Final = Headline("deadlock_ports", "Ports waiting in a loop")
 _ESTIMATE_ERROR: Final = Headline("rtt_error_p50_ns", "Estimate − truth", "it differs from the truth by {}")
 
-_WHOLE: Final = Headline("whole_ns", "The whole", "the whole takes {}", "the whole takes {} instead of {}")
+_WHOLE: Final = Headline("whole_ns", "The whole", "the whole takes {}", "the whole takes {}")
 _BUS: Final = Headline(
-    "bus_bandwidth_bps",
-    "Bus bandwidth",
-    "its bus bandwidth is {}",
-    "the bus bandwidth is {} instead of {}",
+    "bus_bandwidth_bps", "Bus bandwidth", "its bus bandwidth is {}", "the bus bandwidth is {}"
 )
 _STRAGGLER: Final = Headline("straggler_ns", "Last host after the median")
 
@@ -148,10 +133,7 @@ DEFAULT: Final = Headlines(
 )
 
 # Where a link is cut: a rate means nothing, because a flow that dies at once has no outage in its average.
-CUT: Final = Headlines(
-    (_UNFINISHED, _MEAN_TIME),
-    ("unfinished_share", "fct_mean_ns", "retransmitted_share"),
-)
+CUT: Final = Headlines((_UNFINISHED, _MEAN_TIME), ("unfinished_share", "fct_mean_ns", "retransmitted_share"))
 
 # Where pauses spread or packets are misrouted: remaining throughput, and paused ports.
 STANDSTILL: Final = Headlines(

@@ -71,14 +71,8 @@ def tables_of_cells(results: Results, name: str) -> Iterator[pd.DataFrame]:
 
 
 def _key(cell: CellRecord) -> dict[str, object]:
-    """Return the columns that identify the cell of a row."""
     factors = {f"factor.{key}": value for key, value in cell.factors.items()}
-    return {
-        "cell": cell.id,
-        "cell_transport": cell.transport,
-        **factors,
-        "cell_repetition": cell.repetition,
-    }
+    return {"cell": cell.id, "cell_transport": cell.transport, **factors, "cell_repetition": cell.repetition}
 
 
 class LoadedRun:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from rogue.reports.quantities import joined
-from rogue.reports.results.results import Setting, factor_name
+from rogue.reports.results import Setting, factor_name
 
 # Of more factor points than the first only some are drawn, as many as the second says if they fit.
 POINTS_MAX: Final = 4

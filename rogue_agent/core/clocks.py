@@ -1,7 +1,6 @@
-"""The two clocks of an agent, and the deadlines of a connection."""
+"""The two clocks of an agent."""
 
-from enum import Enum, unique
-from typing import NamedTuple, NewType
+from typing import NewType
 
 HostNs = NewType("HostNs", int)
 """Nanoseconds of the host's monotonic clock."""
@@ -15,19 +14,3 @@ def earlier(one_ns: HostNs | None, other_ns: HostNs | None) -> HostNs | None:
     if one_ns is None or (other_ns is not None and other_ns < one_ns):
         return other_ns
     return one_ns
-
-
-@unique
-class DeadlineReason(Enum):
-    """Reason for a connection's timer."""
-
-    FLUSH = "completions of the verbs that a failed queue pair flushes"
-    RESYNC = "the peer's reply about a lost queue pair"
-    ACKNOWLEDGEMENT = "the peer's acknowledgement of a batch over UC"
-
-
-class Deadline(NamedTuple):
-    """Next instant at which `on_timer` must be called, and why."""
-
-    host_ns: HostNs
-    reason: DeadlineReason

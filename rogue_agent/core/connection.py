@@ -19,7 +19,7 @@ from rogue.agent.core.actions import (
     SwitchToShadow,
     status_name,
 )
-from rogue.agent.core.clocks import Deadline, DeadlineReason, HostNs, NicNs
+from rogue.agent.core.clocks import HostNs, NicNs, earlier
 from rogue.agent.core.errors import NicError, PeerError
 from rogue.agent.core.feedback_loop import FeedbackLoop
 from rogue.agent.core.immediates import APPLICATION_MAX, batch_of, rate_immediate
@@ -111,17 +111,14 @@ class Connection:
         actions, self._actions = self._actions, []
         return actions
 
-    def next_deadline(self) -> Deadline | None:
-        """Return when `on_timer` must be called next, None for never."""
-        flush_ns = self._flush_deadline_ns
-        first = None if flush_ns is None else Deadline(flush_ns, DeadlineReason.FLUSH)
+    def next_deadline(self) -> HostNs | None:
+        """Return when `on_timer` must be called next, None for never.
+
+        It waits for flushed completions, for the peer's reply about a lost queue pair, or over UC for the
+        acknowledgement of a batch.
+        """
         resync_ns = None if self._recovery is None else self._recovery.deadline_ns
-        if resync_ns is not None and (first is None or resync_ns < first.host_ns):
-            first = Deadline(resync_ns, DeadlineReason.RESYNC)
-        acknowledgement_ns = self._writes.deadline_ns
-        if acknowledgement_ns is not None and (first is None or acknowledgement_ns < first.host_ns):
-            first = Deadline(acknowledgement_ns, DeadlineReason.ACKNOWLEDGEMENT)
-        return first
+        return earlier(earlier(self._flush_deadline_ns, resync_ns), self._writes.deadline_ns)
 
     def submit(self, transfer: Transfer) -> None:
         """Accept a transfer from the application; ids of unreported transfers differ."""

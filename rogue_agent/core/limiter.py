@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass
+from enum import Enum, unique
 from typing import NamedTuple, TypeAlias
 
 from rogue.agent.core.clocks import HostNs
@@ -100,6 +101,16 @@ TURN_NS = 10_000_000
 """Minimum turn while other flows wait; long compared to the hold-off at its start."""
 
 
+@unique
+class Claim(Enum):
+    """Message of a connection to the owner of the limiters; the values are the bytes on a socket."""
+
+    REQUEST = b"request"  # it has something to post
+    IDLE = b"idle"  # it has nothing to post for now
+    RETURN = b"return"  # after a revocation nothing of it is outstanding any more
+    RETURN_AND_REQUEST = b"return and request"
+
+
 class Grant(NamedTuple):
     """The connection gets this limiter and may post."""
 
@@ -154,6 +165,15 @@ class LimiterPool:
         """Return the pending actions in order, and clear them."""
         actions, self._actions = self._actions, []
         return actions
+
+    def on_claim(self, key: int, claim: Claim, now: HostNs) -> None:
+        """Handle a message of a connection; only the holder of a limiter may return one."""
+        if claim is Claim.REQUEST:
+            self.ask(key, now)
+        elif claim is Claim.IDLE:
+            self.rest(key)
+        else:
+            self.give_back(key, now, wants_more=claim is Claim.RETURN_AND_REQUEST)
 
     def ask(self, key: int, now: HostNs) -> None:
         """Request a limiter for a connection; a repeated request changes nothing.

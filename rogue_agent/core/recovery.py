@@ -3,13 +3,14 @@
 Source: RoGUE, section 3.5.
 """
 
+from enum import Enum, unique
 from typing import NamedTuple
 
 from rogue.agent.core.actions import Action, ReadyQueuePair, ResetQueuePair, SendPeer
-from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.clocks import HostNs, earlier
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.limiter import LinkFacts
-from rogue.agent.core.resync import ClientState, Resync, ResyncClient, Resynced, Seal, decode, encode
+from rogue.agent.core.resync import Resync, Resynced, Seal, decode, encode
 from rogue.agent.core.settings import TransportSettings
 
 
@@ -40,13 +41,67 @@ class Peer(NamedTuple):
         return Recovery(QueuePairNumbers(qp_num, self.qp_num), self.shadow, self.seal, settings)
 
 
-class _LocalQueuePair:
-    """Our end of one queue pair: in RTS or in RESET, and the exchange with the peer after a loss."""
+@unique
+class PairState(Enum):
+    """State of our end of one queue pair."""
+
+    READY = "in RTS"
+    LOST = "in RESET, with a request that has no reply"
+    GIVEN_UP = "in RESET, because the peer did not reply in time"
+    STOPPED = "in RESET, because the connection has failed"
+
+
+class LocalQueuePair:
+    """Our end of one queue pair, and the request to the peer after a loss; the caller sends the request.
+
+    The wait before a repetition doubles from `resync_wait_ns` to `resync_wait_max_ns`. `request` is the open
+    one, or the last.
+    Test: test_recovery.py::test_back_off_worked_example.
+    """
 
     def __init__(self, numbers: QueuePairNumbers, settings: TransportSettings) -> None:
-        self.qp_num = numbers.qp_num
-        self.client = ResyncClient(numbers.qp_num, numbers.peer_qp_num, settings)
-        self.is_ready = True
+        self.qp_num, self._peer_qp_num = numbers
+        self._first_wait_ns = settings.resync_wait_ns
+        self._wait_max_ns = settings.resync_wait_max_ns
+        self._limit_ns = settings.resync_limit_ns
+        self._wait_ns = 0
+        self._expiry_ns = HostNs(0)
+        self.request = Resync(0, self._peer_qp_num, 0)
+        self.state = PairState.READY
+        self.deadline_ns: HostNs | None = None
+
+    def lose(self, now: HostNs, epoch: int, receipts: int) -> Resync:
+        """Return the request about a loss."""
+        assert self.state is PairState.READY, f"queue pair {self.qp_num} is lost, {self.state.value}"
+        self.state = PairState.LOST
+        self.request = Resync(epoch, self._peer_qp_num, receipts)
+        self._expiry_ns = HostNs(now + self._limit_ns)
+        self._wait_ns = self._first_wait_ns
+        self._wait(now)
+        return self.request
+
+    def on_timer(self, now: HostNs) -> Resync | None:
+        """Return the request again when it is due; after the limit `state` becomes GIVEN_UP."""
+        if self.deadline_ns is None or now < self.deadline_ns:
+            return None
+        if now >= self._expiry_ns:
+            self.state = PairState.GIVEN_UP
+            self.deadline_ns = None
+            return None
+        self._wait_ns = min(2 * self._wait_ns, self._wait_max_ns)
+        self._wait(now)
+        return self.request
+
+    def on_reply(self, reply: Resynced) -> bool:
+        """Return True for the reply to the open request."""
+        if self.state is not PairState.LOST or reply.epoch != self.request.epoch:
+            return False
+        self.state = PairState.READY
+        self.deadline_ns = None
+        return True
+
+    def _wait(self, now: HostNs) -> None:
+        self.deadline_ns = min(HostNs(now + self._wait_ns), self._expiry_ns)
 
 
 class Recovery:
@@ -60,10 +115,9 @@ class Recovery:
         self, main: QueuePairNumbers, shadow: QueuePairNumbers, seal: Seal, settings: TransportSettings
     ) -> None:
         self._seal = seal
-        self._pairs = (_LocalQueuePair(main, settings), _LocalQueuePair(shadow, settings))
+        self._pairs = (LocalQueuePair(main, settings), LocalQueuePair(shadow, settings))
         self._active = self._pairs[0]
         self._epoch = 0
-        self._is_stopped = False
         self.deadline_ns: HostNs | None = None
 
     @property
@@ -74,12 +128,12 @@ class Recovery:
     @property
     def is_ready(self) -> bool:
         """True if verbs can be posted."""
-        return self._active.is_ready
+        return self._active.state is PairState.READY
 
     @property
     def is_settled(self) -> bool:
         """True if each queue pair that was ever lost has been reset on both ends."""
-        return all(pair.client.state is ClientState.IDLE for pair in self._pairs)
+        return all(pair.state is PairState.READY for pair in self._pairs)
 
     def knows(self, qp_num: int) -> bool:
         """True for a number of one of the two queue pairs."""
@@ -90,13 +144,12 @@ class Recovery:
 
         A queue pair that is not ready has been lost before, and nothing changes.
         """
-        pair = self._pair(qp_num)
-        if not pair.is_ready:
+        pair = next(pair for pair in self._pairs if pair.qp_num == qp_num)
+        if pair.state is not PairState.READY:
             return
-        pair.is_ready = False
         actions.append(ResetQueuePair(qp_num))
         self._epoch += 1
-        actions.append(self._request(pair.client.lose(now, self._epoch, receipts)))
+        actions.append(self._send(pair.lose(now, self._epoch, receipts)))
         if pair is self._active:
             self._active = self._pairs[1] if pair is self._pairs[0] else self._pairs[0]
         self._find_deadline()
@@ -106,10 +159,10 @@ class Recovery:
         if self.deadline_ns is None or now < self.deadline_ns:
             return None
         for pair in self._pairs:
-            request = pair.client.on_timer(now)
+            request = pair.on_timer(now)
             if request is not None:
-                actions.append(self._request(request))
-            if pair.client.state is ClientState.GIVEN_UP:
+                actions.append(self._send(request))
+            if pair.state is PairState.GIVEN_UP:
                 return pair.qp_num
         self._find_deadline()
         return None
@@ -122,38 +175,22 @@ class Recovery:
         message = decode(payload, self._seal)
         if not isinstance(message, Resynced) or message.epoch > self._epoch:
             raise PeerError(f"got {message}, expected a reply to a request of this connection")
-        pair = self._pair_lost_in(message.epoch)
-        if pair is not None and pair.client.on_reply(message) and not self._is_stopped:
-            pair.is_ready = True
+        pair = next((pair for pair in self._pairs if pair.on_reply(message)), None)
+        if pair is not None:
             sq_psn, rq_psn = self._seal.psns(message.epoch)
             actions.append(ReadyQueuePair(pair.qp_num, sq_psn, rq_psn))
             self._find_deadline()
-            self._repeat_others(actions)
+            actions += [self._send(other.request) for other in self._pairs if other.state is PairState.LOST]
 
     def stop(self, actions: list[Action]) -> None:
         """Reset both queue pairs of a lost connection; later replies do not make them ready."""
-        self._is_stopped = True
+        actions += [ResetQueuePair(pair.qp_num) for pair in self._pairs if pair.state is PairState.READY]
         self.deadline_ns = None
         for pair in self._pairs:
-            if pair.is_ready:
-                pair.is_ready = False
-                actions.append(ResetQueuePair(pair.qp_num))
+            pair.state = PairState.STOPPED
 
-    def _pair(self, qp_num: int) -> _LocalQueuePair:
-        return next(pair for pair in self._pairs if pair.qp_num == qp_num)
-
-    def _pair_lost_in(self, epoch: int) -> _LocalQueuePair | None:
-        """Return the queue pair whose last loss had this epoch, None if it has been lost again since."""
-        return next((pair for pair in self._pairs if pair.client.request.epoch == epoch), None)
-
-    def _request(self, request: Resync) -> SendPeer:
+    def _send(self, request: Resync) -> SendPeer:
         return SendPeer(encode(request, self._seal))
 
-    def _repeat_others(self, actions: list[Action]) -> None:
-        for pair in self._pairs:
-            if pair.client.state is ClientState.ASKING:
-                actions.append(self._request(pair.client.request))
-
     def _find_deadline(self) -> None:
-        deadlines = [pair.client.deadline_ns for pair in self._pairs if pair.client.deadline_ns is not None]
-        self.deadline_ns = min(deadlines, default=None)
+        self.deadline_ns = earlier(*(pair.deadline_ns for pair in self._pairs))

@@ -1,13 +1,10 @@
-"""Resynchronise queue pairs over the side channel: messages, their authentication, and repetition."""
+"""Messages that resynchronise queue pairs over the side channel, and their authentication."""
 
 import hmac
 import struct
-from enum import Enum, unique
 from typing import NamedTuple, TypeAlias
 
-from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import PeerError
-from rogue.agent.core.settings import TransportSettings
 
 NONCE_BYTES = 16
 TAG_BYTES = 12
@@ -66,10 +63,8 @@ MAGIC = b"Ro"
 VERSION = 2
 
 _HEADER = struct.Struct("!2sBB")
-_RESYNC = struct.Struct("!IIQ")
-_RESYNCED = struct.Struct("!I")
 _RESYNC_KIND, _RESYNCED_KIND = 1, 2
-_BODIES = {_RESYNC_KIND: _RESYNC, _RESYNCED_KIND: _RESYNCED}
+_BODIES = {_RESYNC_KIND: struct.Struct("!IIQ"), _RESYNCED_KIND: struct.Struct("!I")}
 
 
 class Resync(NamedTuple):
@@ -114,74 +109,6 @@ def decode(payload: bytes, seal: Seal) -> Message:
         raise PeerError(f"a message of kind {kind} with {len(payload)} bytes, expected {length}")
     fields = _BODIES[kind].unpack_from(seal.opened(payload), _HEADER.size)
     message: Message = Resync(*fields) if kind == _RESYNC_KIND else Resynced(*fields)
-    _check_ranges(message)
-    return message
-
-
-def _check_ranges(message: Message) -> None:
-    qp_num = message.responder_qp_num if isinstance(message, Resync) else 0
-    if message.epoch == 0 or qp_num > NUMBER_MAX:
+    if message.epoch == 0 or (isinstance(message, Resync) and message.responder_qp_num > NUMBER_MAX):
         raise PeerError(f"a message with a number out of range: {message}")
-
-
-@unique
-class ClientState(Enum):
-    """State of the exchange about one queue pair."""
-
-    IDLE = "no open request"
-    ASKING = "a request without a reply"
-    GIVEN_UP = "the peer did not reply in time"
-
-
-class ResyncClient:
-    """Repeats the request about one queue pair; the caller sends what `lose` and `on_timer` return.
-
-    The wait before a repetition doubles from `resync_wait_ns` to `resync_wait_max_ns`. `request` is the open
-    one, or the last.
-    Test: test_recovery.py::test_back_off_worked_example.
-    """
-
-    def __init__(self, qp_num: int, peer_qp_num: int, settings: TransportSettings) -> None:
-        self.qp_num = qp_num
-        self._peer_qp_num = peer_qp_num
-        self._first_wait_ns = settings.resync_wait_ns
-        self._wait_max_ns = settings.resync_wait_max_ns
-        self._limit_ns = settings.resync_limit_ns
-        self._wait_ns = 0
-        self._expiry_ns = HostNs(0)
-        self.request = Resync(0, peer_qp_num, 0)
-        self.state = ClientState.IDLE
-        self.deadline_ns: HostNs | None = None
-
-    def lose(self, now: HostNs, epoch: int, receipts: int) -> Resync:
-        """Return the request about a queue pair that was lost."""
-        assert self.state is ClientState.IDLE, f"queue pair {self.qp_num} is lost, {self.state.value}"
-        self.state = ClientState.ASKING
-        self.request = Resync(epoch, self._peer_qp_num, receipts)
-        self._expiry_ns = HostNs(now + self._limit_ns)
-        self._wait_ns = self._first_wait_ns
-        self._wait(now)
-        return self.request
-
-    def on_timer(self, now: HostNs) -> Resync | None:
-        """Return the request again when it is due; after the limit `state` becomes GIVEN_UP."""
-        if self.deadline_ns is None or now < self.deadline_ns:
-            return None
-        if now >= self._expiry_ns:
-            self.state = ClientState.GIVEN_UP
-            self.deadline_ns = None
-            return None
-        self._wait_ns = min(2 * self._wait_ns, self._wait_max_ns)
-        self._wait(now)
-        return self.request
-
-    def on_reply(self, reply: Resynced) -> bool:
-        """Return True for the reply to the open request."""
-        if self.state is not ClientState.ASKING or reply.epoch != self.request.epoch:
-            return False
-        self.state = ClientState.IDLE
-        self.deadline_ns = None
-        return True
-
-    def _wait(self, now: HostNs) -> None:
-        self.deadline_ns = min(HostNs(now + self._wait_ns), self._expiry_ns)
+    return message

@@ -37,44 +37,38 @@ class Event(Enum):
     GAVE_UP = "the peer did not reply for too long"
 
 
-_S, _E = State, Event
-
+_STAY: dict[State, set[Event]] = {
+    State.OPEN: {Event.SUBMITTED, Event.POSTED, Event.RATE_SET, Event.COMPLETED},
+    State.BROKEN: {Event.SUBMITTED, Event.RATE_SET, Event.COMPLETED, Event.QP_ERROR},
+    State.FLUSHING: {Event.SUBMITTED, Event.RATE_SET, Event.ERRED, Event.QP_ERROR},
+    State.STRANDED: {Event.SUBMITTED, Event.RATE_SET},
+    State.FAILED: {Event.SUBMITTED, Event.RATE_SET, Event.COMPLETED, Event.ERRED, Event.QP_ERROR},
+}
+_MOVE: dict[State, dict[Event, State]] = {
+    State.OPEN: {
+        Event.REFUSED: State.BROKEN,
+        Event.QP_ERROR: State.BROKEN,
+        Event.ERRED: State.FLUSHING,
+        Event.GAVE_UP: State.FAILED,
+    },
+    State.BROKEN: {
+        Event.ERRED: State.FLUSHING,
+        Event.SWITCHED: State.OPEN,
+        Event.BOTH_LOST: State.STRANDED,
+        **dict.fromkeys((Event.EMPTIED, Event.TIMED_OUT, Event.GAVE_UP), State.FAILED),
+    },
+    State.FLUSHING: {
+        Event.SWITCHED: State.OPEN,
+        Event.BOTH_LOST: State.STRANDED,
+        **dict.fromkeys((Event.EMPTIED, Event.TIMED_OUT), State.FAILED),
+    },
+    State.STRANDED: {Event.RECOVERED: State.OPEN, Event.GAVE_UP: State.FAILED},
+    State.FAILED: {},
+}
 TRANSITIONS: dict[tuple[State, Event], State] = {
-    (_S.OPEN, _E.SUBMITTED): _S.OPEN,
-    (_S.OPEN, _E.POSTED): _S.OPEN,
-    (_S.OPEN, _E.REFUSED): _S.BROKEN,
-    (_S.OPEN, _E.RATE_SET): _S.OPEN,
-    (_S.OPEN, _E.COMPLETED): _S.OPEN,
-    (_S.OPEN, _E.ERRED): _S.FLUSHING,
-    (_S.OPEN, _E.QP_ERROR): _S.BROKEN,
-    (_S.BROKEN, _E.SUBMITTED): _S.BROKEN,
-    (_S.BROKEN, _E.RATE_SET): _S.BROKEN,
-    (_S.BROKEN, _E.COMPLETED): _S.BROKEN,
-    (_S.BROKEN, _E.ERRED): _S.FLUSHING,
-    (_S.BROKEN, _E.QP_ERROR): _S.BROKEN,
-    (_S.BROKEN, _E.EMPTIED): _S.FAILED,
-    (_S.BROKEN, _E.TIMED_OUT): _S.FAILED,
-    (_S.BROKEN, _E.SWITCHED): _S.OPEN,
-    (_S.BROKEN, _E.BOTH_LOST): _S.STRANDED,
-    (_S.FLUSHING, _E.SUBMITTED): _S.FLUSHING,
-    (_S.FLUSHING, _E.RATE_SET): _S.FLUSHING,
-    (_S.FLUSHING, _E.ERRED): _S.FLUSHING,
-    (_S.FLUSHING, _E.QP_ERROR): _S.FLUSHING,
-    (_S.FLUSHING, _E.EMPTIED): _S.FAILED,
-    (_S.FLUSHING, _E.TIMED_OUT): _S.FAILED,
-    (_S.FLUSHING, _E.SWITCHED): _S.OPEN,
-    (_S.FLUSHING, _E.BOTH_LOST): _S.STRANDED,
-    (_S.STRANDED, _E.SUBMITTED): _S.STRANDED,
-    (_S.STRANDED, _E.RATE_SET): _S.STRANDED,
-    (_S.STRANDED, _E.RECOVERED): _S.OPEN,
-    (_S.OPEN, _E.GAVE_UP): _S.FAILED,
-    (_S.BROKEN, _E.GAVE_UP): _S.FAILED,
-    (_S.STRANDED, _E.GAVE_UP): _S.FAILED,
-    (_S.FAILED, _E.SUBMITTED): _S.FAILED,
-    (_S.FAILED, _E.RATE_SET): _S.FAILED,
-    (_S.FAILED, _E.COMPLETED): _S.FAILED,
-    (_S.FAILED, _E.ERRED): _S.FAILED,
-    (_S.FAILED, _E.QP_ERROR): _S.FAILED,
+    (state, event): target
+    for state in State
+    for event, target in {**dict.fromkeys(_STAY[state], state), **_MOVE[state]}.items()
 }
 
 

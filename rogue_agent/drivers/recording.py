@@ -81,25 +81,6 @@ class DeferredCalls:
         self._waiting.clear()
 
 
-class LateTable(Table):
-    """A table whose rows are formatted late."""
-
-    def __init__(
-        self, file: TextIO, columns: Sequence[str], late: Callable[[Callable[..., None]], DeferredCalls]
-    ) -> None:
-        super().__init__(file, columns)
-        self._late = late(super().row)
-
-    def row(self, *values: Value) -> None:
-        """Defer one row."""
-        self._late(*values)
-
-    def named(self, t_ns: int, values: Mapping[str, Value]) -> None:
-        """Defer a row for each named value at one instant."""
-        for name, value in values.items():
-            self.row(t_ns, name, value)
-
-
 class Spool:
     """The files of one role in one directory, named after the role and their content."""
 
@@ -114,12 +95,8 @@ class Spool:
         """Open a table."""
         return Table(self.file(name, "csv"), columns)
 
-    def late_table(self, name: str, columns: Sequence[str]) -> Table:
-        """Open a table, with a row per verb, whose rows are on disk only after `flush`."""
-        return LateTable(self.file(name, "csv"), columns, self.late)
-
     def late(self, call: Callable[..., None]) -> DeferredCalls:
-        """Return a function whose calls are deferred until `flush`."""
+        """Return a function whose calls, about one per verb, are deferred until `flush`."""
         kept = TemporaryFile(dir=self.directory)  # noqa: SIM115 - `close` closes it
         self._late.append(DeferredCalls(call, kept))
         return self._late[-1]

@@ -21,14 +21,12 @@ from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import PostRefused
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.limiter import LinkFacts
-from rogue.agent.core.recovery import Peer
 from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
 from rogue.agent.drivers.replay import RecordedConnection
-from rogue.agent.drivers.simulated_nic import NicQueuePair, SimulatedTime
-from rogue.agent.drivers.simulated_path import Arrivals, SimulatedLibrary, SimulatedPath
+from rogue.agent.drivers.simulated_path import Arrivals, CqEntry, SimulatedLibrary, SimulatedPath
 from rogue.agent.drivers.step import UNEXPLAINED, ControlSample, RecoveringFlow, drain
 from rogue.agent.drivers.turn import LimiterTurn
-from rogue.simulator import QueuePair, QueuePairError
+from rogue.simulator import QueuePair, QueuePairError, Simulation
 
 IBV_QPS_ERR = 6
 
@@ -65,7 +63,7 @@ class SimulatedFlow(RecoveringFlow):
 
     def __init__(  # noqa: PLR0913 - independent properties of a flow
         self,
-        simulation: SimulatedTime,
+        simulation: Simulation,
         path: SimulatedPath | QueuePair,
         *,
         settings: TransportSettings,
@@ -84,8 +82,7 @@ class SimulatedFlow(RecoveringFlow):
             peer = path.peer(peer_link or link)
             self.library = _library(simulation, path, settings, schedule)
         else:
-            end = cast("NicQueuePair", path)
-            path = SimulatedPath((end, end))
+            path = SimulatedPath((path, path))
         self._simulation = simulation
         self._on_end = on_end
         self._path = path
@@ -96,10 +93,9 @@ class SimulatedFlow(RecoveringFlow):
         self._arrivals = None if on_arrival is None else Arrivals(self.transfers, on_arrival)
         if settings.estimator is not None and ESTIMATORS[settings.estimator].is_oracle:
             instruments = instruments._replace(left_ns=partial(SimulatedFlow._left_ns, proxy(self)))
-        is_traced = record_rtt or record_control
-        self._connection = _connection(
-            settings, link, self._queue_pair.qp_num, is_traced, peer, instruments, record_inputs
-        )
+        qp_num, tracing = self._queue_pair.qp_num, record_rtt or record_control
+        build = Connection if record_inputs is None else partial(RecordedConnection, log=record_inputs)
+        self._connection = build(settings, link, qp_num, tracing=tracing, peer=peer, instruments=instruments)
         self._is_reader = schedule.verb == "read"
         self._turn = self._share_limiters(settings)
         self._timer = simulation.timer(self._on_timer)
@@ -113,12 +109,9 @@ class SimulatedFlow(RecoveringFlow):
         self._attach(settings)
 
     def _attach(self, settings: TransportSettings) -> None:
+        on_receives = self._on_receives if settings.has_batch_acknowledgements else None
         for end in self._ends.values():
-            on_qp_event = self._on_qp_event_of(end.qp_num)
-            if settings.has_batch_acknowledgements:
-                end.attach(self._on_completions, on_qp_event, self._on_receives)
-            else:
-                end.attach(self._on_completions, on_qp_event)
+            end.attach(self._on_completions, partial(self._on_qp_event, end.qp_num), on_receives)
         if self._path.side_channel is not None:
             self._path.side_channel[0].attach(self._on_datagrams)
 
@@ -178,24 +171,20 @@ class SimulatedFlow(RecoveringFlow):
         if self._arrivals is not None and not self._is_reader:
             end_bytes = action.offset_bytes + action.length_bytes
             self._arrivals.on_posted(self._queue_pair, action.length_bytes, action.transfer_id, end_bytes)
-        return posted
+        return NicNs(posted)
 
     def _left_ns(self, wr_id: int) -> float:
         return self._queue_pair.left_ns(wr_id)
 
-    def _post(self, action: PostSend) -> NicNs:
+    def _post(self, action: PostSend) -> int:
         """Post any verb, with its offset in the memories of both ends."""
         wr_id, _, offset_bytes, length_bytes, signaled, verb, imm = action
-        end = self._queue_pair
+        end, offsets = self._queue_pair, {"local_offset": offset_bytes, "remote_offset": offset_bytes}
         if verb == "send":
             return end.post_send(wr_id, length_bytes, signaled, imm=imm)
         if verb == "read":
-            return end.post_read(
-                wr_id, length_bytes, signaled, local_offset=offset_bytes, remote_offset=offset_bytes
-            )
-        return end.post_write(
-            wr_id, length_bytes, signaled, imm=imm, local_offset=offset_bytes, remote_offset=offset_bytes
-        )
+            return end.post_read(wr_id, length_bytes, signaled, **offsets)
+        return end.post_write(wr_id, length_bytes, signaled, imm=imm, **offsets)
 
     def set_rate(self, rate_bps: int) -> int:
         """Set the limiter; return its effective rate.
@@ -292,12 +281,14 @@ class SimulatedFlow(RecoveringFlow):
         self._schedule_next(now)
         self._go_on(now)
 
-    def _on_completions(self, now: HostNs, completions: list[Completion]) -> None:
-        self._connection.on_completions(now, completions)
+    def _on_completions(self, host_ns: int, entries: list[CqEntry]) -> None:
+        now = HostNs(host_ns)
+        self._connection.on_completions(now, cast("list[Completion]", entries))
         self._go_on(now)
 
-    def _on_receives(self, now: HostNs, completions: list[Completion]) -> None:
-        self._believe(lambda: self._connection.on_receives(now, completions))
+    def _on_receives(self, host_ns: int, entries: list[CqEntry]) -> None:
+        now = HostNs(host_ns)
+        self._believe(partial(self._connection.on_receives, now, cast("list[Completion]", entries)))
         self._go_on(now)
 
     def _on_datagrams(self, host_ns: int, datagrams: Sequence[tuple[int, int, bytes]]) -> None:
@@ -305,14 +296,11 @@ class SimulatedFlow(RecoveringFlow):
             self._believe(partial(self._connection.on_peer_message, payload))
         self._go_on(HostNs(host_ns))
 
-    def _on_qp_event_of(self, qp_num: int) -> Callable[[int, int], None]:
-        def on_qp_event(host_ns: int, qp_state: int) -> None:
-            now = HostNs(host_ns)
-            if qp_state == IBV_QPS_ERR:
-                self._connection.on_qp_error(now, qp_num)
-                self._go_on(now)
-
-        return on_qp_event
+    def _on_qp_event(self, qp_num: int, host_ns: int, qp_state: int) -> None:
+        now = HostNs(host_ns)
+        if qp_state == IBV_QPS_ERR:
+            self._connection.on_qp_error(now, qp_num)
+            self._go_on(now)
 
     def _on_timer(self, host_ns: int) -> None:
         now = HostNs(host_ns)
@@ -322,27 +310,10 @@ class SimulatedFlow(RecoveringFlow):
 
 
 def _library(
-    simulation: SimulatedTime, path: SimulatedPath, settings: TransportSettings, schedule: Schedule
+    simulation: Simulation, path: SimulatedPath, settings: TransportSettings, schedule: Schedule
 ) -> SimulatedLibrary | None:
     """Return the library of the other end, None if it receives nothing."""
     has_receives = settings.has_batch_acknowledgements or schedule.verb != "write"
     if not has_receives and path.side_channel is None:
         return None
     return SimulatedLibrary(simulation, path, has_receives=has_receives)
-
-
-def _connection(  # noqa: PLR0913 - as a Connection, and a log
-    settings: TransportSettings,
-    link: LinkFacts,
-    qp_num: int,
-    tracing: bool,
-    peer: Peer | None,
-    instruments: Instruments,
-    record_inputs: TextIO | None,
-) -> Connection:
-    """Build a connection, which records its inputs if there is a log."""
-    if record_inputs is None:
-        return Connection(settings, link, qp_num, tracing=tracing, peer=peer, instruments=instruments)
-    return RecordedConnection(
-        settings, link, qp_num, log=record_inputs, tracing=tracing, peer=peer, instruments=instruments
-    )

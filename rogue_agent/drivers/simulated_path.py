@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
+from typing import cast
 
 from rogue.agent.core.actions import Completion, ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue.agent.core.application import TransferRecord
-from rogue.agent.core.clocks import HostNs
+from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.errors import PeerError
 from rogue.agent.core.library import AcknowledgeBatch, Library, LibraryAction, SetResponseRate
 from rogue.agent.core.limiter import LinkFacts
@@ -15,7 +16,7 @@ from rogue.agent.core.recovery import Peer, QueuePairNumbers
 from rogue.agent.core.resync import NONCE_BYTES, Seal
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.drivers.simulated_limiters import NicLimiters
-from rogue.agent.drivers.simulated_nic import Fabric, NicDatagrams, NicMemory, NicQueuePair, SimulatedTime
+from rogue.simulator import DatagramQueuePair, Memory, QueuePair, Simulation
 
 
 class Arrivals:
@@ -30,14 +31,14 @@ class Arrivals:
         self._on_arrival = on_arrival
         self._posted_bytes: dict[int, int] = {}
 
-    def on_posted(self, end: NicQueuePair, length_bytes: int, transfer_id: int, end_bytes: int) -> None:
+    def on_posted(self, end: QueuePair, length_bytes: int, transfer_id: int, end_bytes: int) -> None:
         """Record a posted verb that ends at `end_bytes` of its transfer."""
         posted_bytes = self._posted_bytes.get(end.qp_num, 0) + length_bytes
         self._posted_bytes[end.qp_num] = posted_bytes
         if transfer_id > 0 and end_bytes == self._records[transfer_id - 1].size_bytes:
             end.call_when_delivered(posted_bytes, partial(self._on_delivered, transfer_id))
 
-    def on_ready(self, end: NicQueuePair) -> None:
+    def on_ready(self, end: QueuePair) -> None:
         """Record a reset: bytes that were posted and not delivered are lost."""
         self._posted_bytes[end.qp_num] = end.delivered_bytes
 
@@ -53,8 +54,10 @@ class Arrivals:
             self._on_arrival(transfer_id, HostNs(host_ns))
 
 
-Pair = tuple[NicQueuePair, NicQueuePair]
+Pair = tuple[QueuePair, QueuePair]
 """The requester's end and the passive one."""
+CqEntry = tuple[int, int, int, int, int | None]
+"""A `Completion` as the engine knows it, whose clocks have no types of their own."""
 
 NO_LIMITERS: Mapping[str, NicLimiters] = {}
 """Each queue pair has its own limiter."""
@@ -70,7 +73,7 @@ class SimulatedPath:
 
     main: Pair
     shadow: Pair | None = None
-    side_channel: tuple[NicDatagrams, NicDatagrams] | None = None
+    side_channel: tuple[DatagramQueuePair, DatagramQueuePair] | None = None
     has_memory: bool = False
     limiters: tuple[NicLimiters | None, NicLimiters | None] = (None, None)
     seal: Seal | None = None
@@ -80,7 +83,7 @@ class SimulatedPath:
         """Main, and shadow if there is one."""
         return [self.main] if self.shadow is None else [self.main, self.shadow]
 
-    def bound(self, local: NicMemory, remote: NicMemory) -> "SimulatedPath":
+    def bound(self, local: Memory, remote: Memory) -> "SimulatedPath":
         """Bind the requester's ends to memories of at least a whole transfer, so that verbs move bytes."""
         for end, _ in self.pairs:
             end.bind(local, remote)
@@ -93,7 +96,7 @@ class SimulatedPath:
 
 
 def open_path(  # noqa: PLR0913 - two hosts and properties of the flow
-    fabric: Fabric,
+    simulation: Simulation,
     source: str,
     destination: str,
     *,
@@ -101,32 +104,30 @@ def open_path(  # noqa: PLR0913 - two hosts and properties of the flow
     mtu_bytes: int,
     path_seed: int = 0,
     limiters: Mapping[str, NicLimiters] = NO_LIMITERS,
+    connect: Callable[..., Pair] | None = None,
 ) -> SimulatedPath:
     """Connect the resources of the transport; the shadow shares the main pair's limiter and route.
 
-    `limiters` has an entry for each host whose NIC has too few limiters.
+    `limiters` has an entry for each host whose NIC has too few limiters. `connect`: `Simulation.connect`, or
+    the same with more properties of the connection.
     """
     shared = (limiters.get(source), limiters.get(destination))
-
-    connect_service = fabric.connect if settings.service == "rc" else partial(fabric.connect, service="uc")
-
-    def connect(limiter_of: NicQueuePair | None) -> Pair:
-        return connect_service(
-            source,
-            destination,
-            mtu_bytes=mtu_bytes,
-            retry_count=settings.retry_count,
-            timeout_exponent=settings.timeout_exponent,
-            path_seed=path_seed,
-            limiter_of=limiter_of,
-        )
-
-    main = connect(None)
+    make_pair = partial(
+        connect or simulation.connect,
+        source,
+        destination,
+        mtu_bytes=mtu_bytes,
+        retry_count=settings.retry_count,
+        timeout_exponent=settings.timeout_exponent,
+        path_seed=path_seed,
+        service=settings.service,
+    )
+    main = make_pair()
     if not settings.has_shadow:
         return SimulatedPath(main, limiters=shared)
-    side_channel = (fabric.datagram_queue_pair(source), fabric.datagram_queue_pair(destination))
+    side_channel = (simulation.datagram_queue_pair(source), simulation.datagram_queue_pair(destination))
     seal = _seeded_seal(path_seed, main)
-    return SimulatedPath(main, connect(main[0]), side_channel, limiters=shared, seal=seal)
+    return SimulatedPath(main, make_pair(limiter_of=main[0]), side_channel, limiters=shared, seal=seal)
 
 
 def _seeded_seal(seed: int, main: Pair) -> Seal:
@@ -150,7 +151,7 @@ class SimulatedLibrary:
     dropped.
     """
 
-    def __init__(self, simulation: SimulatedTime, path: SimulatedPath, *, has_receives: bool = True) -> None:
+    def __init__(self, simulation: Simulation, path: SimulatedPath, *, has_receives: bool = True) -> None:
         self._simulation = simulation
         self._ends = {end.qp_num: end for _, end in path.pairs}
         self._side_channel = path.side_channel
@@ -163,24 +164,21 @@ class SimulatedLibrary:
         if path.side_channel is not None:
             path.side_channel[1].attach(self._on_datagrams)
 
-    def _attach(self, end: NicQueuePair, *, has_receives: bool) -> None:
-        def on_receives(host_ns: HostNs, completions: list[Completion]) -> None:
+    def _attach(self, end: QueuePair, *, has_receives: bool) -> None:
+        def on_receives(host_ns: int, entries: list[CqEntry]) -> None:
             def process(_now_ns: int) -> None:
-                nic_now = end.nic_clock_ns()
+                completions, nic_now = cast("list[Completion]", entries), NicNs(end.nic_clock_ns())
                 self._do(lambda: self._library.on_receives(end.qp_num, completions, nic_now))
 
             self._simulation.schedule(host_ns + PROCESSING_NS, process)
 
-        def on_completions(_host_ns: HostNs, _completions: list[Completion]) -> None:
+        def on_completions(_host_ns: int, _entries: list[CqEntry]) -> None:
             """Ignore: acknowledgements are unsignalled, and flushed ones are lost."""
 
         def on_qp_event(_host_ns: int, _qp_state: int) -> None:
             """Ignore: the requester notices as well, and requests a reset."""
 
-        if has_receives:
-            end.attach(on_completions, on_qp_event, on_receives)
-        else:
-            end.attach(on_completions, on_qp_event)
+        end.attach(on_completions, on_qp_event, on_receives if has_receives else None)
 
     def _on_datagrams(self, host_ns: int, datagrams: Sequence[tuple[int, int, bytes]]) -> None:
         payloads = [payload for _, _, payload in datagrams]

@@ -90,8 +90,7 @@ def drain(connection: Connection, driver: Driver, now: HostNs) -> None:
                 driver.queue_pair_failed(action, now)
             else:
                 driver.recover(action, now)
-    deadline = connection.next_deadline()
-    driver.arm_timer(None if deadline is None else deadline.host_ns)
+    driver.arm_timer(connection.next_deadline())
 
 
 class RecoveringFlow(PeerListener, ABC):

@@ -237,8 +237,8 @@ def _limiter(
         raise SettingsError("priority", 0, "1 to 7 where there is a limiter")
     if (request.limiter, request.end, request.verb) == ("software", "responder", "read"):
         raise SettingsError("limiter", "software", "htb or dcb: no software can hold back responses to READs")
-    table = context.spool.late_table("limiter", COLUMNS)
-    limiter = LIMITERS[request.limiter](table, context.poller, interface)
+    write_row = context.spool.late(context.spool.table("limiter", COLUMNS).row)
+    limiter = LIMITERS[request.limiter](write_row, context.poller, interface)
     stack.callback(limiter.close)
     return limiter
 

@@ -177,7 +177,7 @@ def queue_pair(verbs: Pyverbs, context: object, port: PortAddress, service: Serv
         opened.callback(domain.close)
         queue = PolledQueue(verbs, context, _CQ_ENTRIES, nic_ns)
         opened.callback(queue.close)
-        made = QueuePair(verbs, domain, queue.handle, service, _SIZES)
+        made = QueuePair(verbs, domain, queue.cq, service, _SIZES)
         opened.callback(made.close)
         remote = RemoteQueuePair(port.gid, made.qp_num, 0)
         begin = host_ns()

@@ -14,20 +14,10 @@ from pathlib import Path
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError, SettingsError
-from rogue.agent.core.limiter import Grant, LimiterPool
+from rogue.agent.core.limiter import Claim, Grant, LimiterPool
 from rogue.agent.drivers.limiters import SLOTS
 from rogue.agent.drivers.limiters.base import PacedInterface
-from rogue.agent.drivers.limiters.client import (
-    GRANT,
-    IDLE,
-    MESSAGE_BYTES,
-    REFUSED,
-    REQUEST,
-    RETURN,
-    RETURN_AND_REQUEST,
-    REVOKE,
-    WELCOME,
-)
+from rogue.agent.drivers.limiters.client import GRANT, MESSAGE_BYTES, REFUSED, REVOKE, WELCOME
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
@@ -136,17 +126,14 @@ class LimiterServer:
     def _receive(self, key: int, now: HostNs) -> None:
         """Take a flow's message; drop a flow that has ended or sends an invalid message."""
         try:
-            message = self._flows[key].recv(MESSAGE_BYTES)
+            claim = Claim(self._flows[key].recv(MESSAGE_BYTES))
         except BlockingIOError:
             return
-        except OSError:
-            message = b""
-        if message == REQUEST:
-            self._pool.ask(key, now)
-        elif message == IDLE:
-            self._pool.rest(key)
-        elif message in (RETURN, RETURN_AND_REQUEST) and self._pool.holds(key):
-            self._pool.give_back(key, now, wants_more=message == RETURN_AND_REQUEST)
+        except (OSError, ValueError):
+            self._drop(key, now)
+            return
+        if claim in (Claim.REQUEST, Claim.IDLE) or self._pool.holds(key):
+            self._pool.on_claim(key, claim, now)
         else:
             self._drop(key, now)
 

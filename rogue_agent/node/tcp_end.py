@@ -119,9 +119,9 @@ class TcpSenderEnd(TcpEnd):
         """Follow the schedule."""
         assert self._sender is not None and schedule is not None, "a requester is connected"
         events = self._node.transfer_events
+        self._sender.follow(schedule, events)
         if events is not None:
             events.attach(self._sender.release)
-        self._sender.follow(schedule, events)
 
     @property
     def deadline_ns(self) -> HostNs | None:

@@ -1,5 +1,6 @@
 """The two ends of a flow over real verbs."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -235,7 +236,7 @@ class VerbsRequester(VerbsEnd):
         flow = VerbsFlow(connection, self._endpoint, remote.memory, shape, limiter, records, clocks)
         self._flow = flow
         if client is not None:
-            client.attach(flow.take_turns(client), self._events.row)
+            client.attach(flow.take_turns(client.send), self._events.row)
             self._node.poller.watch(client.fileno(), client.receive)
         queue, clock = self._endpoint.queue, self._node.clock
         self._watch(CompletionPump(queue, clock, flow.on_completions, lambda _now: None))
@@ -259,10 +260,10 @@ class VerbsRequester(VerbsEnd):
         )
         facts = _peer_of(peer, self._endpoint, mtu_bytes)
         qp_num, tracing = self._endpoint.queue_pair.qp_num, context.settings.estimator is not None
-        if not self._request.record_inputs:
-            return Connection(context.settings, link, qp_num, tracing=tracing, peer=facts)
-        log = self._node.spool.file("inputs", "jsonl")
-        return RecordedConnection(context.settings, link, qp_num, log=log, tracing=tracing, peer=facts)
+        build: Callable[..., Connection] = Connection
+        if self._request.record_inputs:
+            build = partial(RecordedConnection, log=self._node.spool.file("inputs", "jsonl"))
+        return build(context.settings, link, qp_num, tracing=tracing, peer=facts)
 
     def begin(self, start_ns: HostNs, schedule: Schedule | None) -> None:
         """Follow the schedule, whose transfers, or at least their verbs, must fit the memories."""
@@ -277,9 +278,9 @@ class VerbsRequester(VerbsEnd):
             )
         self._begin_counting(start_ns)
         events = self._node.transfer_events
+        self._flow.follow(schedule, events)
         if events is not None:
             events.attach(self._flow.release)
-        self._flow.follow(schedule, events)
 
     @property
     def deadline_ns(self) -> HostNs | None:
@@ -338,11 +339,11 @@ class VerbsRequester(VerbsEnd):
         spent: dict[str, object] = {**asdict(pump.spent), "posting_ns": flow.posting_ns}
         spent["deciding_ns"] = pump.spent.deciding_ns - flow.posting_ns
         received = {"mistakes": flow.mistakes, "strangers": self._endpoint.strangers}
-        facts = {"again_bytes": flow.again_bytes, **received, **flow.losses}
+        facts = {"again_bytes": flow.again_bytes, **received, **flow.connection.losses()}
         return Report(
             self._meter.total_bytes,
-            dict(flow.ended),
-            flow.first_error,
+            dict(flow.records.transfers.ended),
+            flow.records.transfers.first_error,
             verbs=flow.posted_verbs,
             batches=flow.posted_batches,
             spent=spent,

@@ -19,7 +19,7 @@ import io
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import pytest
 from helpers.experiments import cell_of
@@ -35,7 +35,6 @@ from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.replay import replay
 from rogue.agent.drivers.simulated import SimulatedFlow
-from rogue.agent.drivers.simulated_nic import Fabric
 from rogue.agent.drivers.simulated_path import SimulatedLibrary, SimulatedPath, open_path
 from rogue.harness.testbeds.simulator import SimulatorTestbed, flows
 from rogue.simulator import CX3PRO, Memory, Simulation
@@ -104,7 +103,7 @@ def after_a_cut(verb: RcVerb) -> Transferred:
     for host in ("h0", "h1"):
         simulation.add_host(host, CX3PRO)
         simulation.add_link(host, "s0", rate_bps=RATE_BPS, delay_ps=10**6)
-    path = open_path(cast("Fabric", simulation), "h0", "h1", settings=settings(), mtu_bytes=MTU_BYTES)
+    path = open_path(simulation, "h0", "h1", settings=settings(), mtu_bytes=MTU_BYTES)
     simulation.cut_link("h1", "s0", start_ns=20 * MS, duration_ns=2 * SECOND_NS)
     return transferred(simulation, path, verb, CUT_BYTES)
 
@@ -125,12 +124,13 @@ def over_a_detour(*, has_slow_news: bool) -> Transferred:
     simulation.add_link("fast", "s1", rate_bps=RATE_BPS, delay_ps=10**6)
     for host, switch in (("h0", "s0"), ("h1", "s1")):
         simulation.add_link(host, switch, rate_bps=RATE_BPS, delay_ps=10**6)
-    fabric = cast("Fabric", simulation)
     main, shadow = (
-        fabric.connect("h0", "h1", mtu_bytes=MTU_BYTES, retry_count=1, timeout_exponent=14, path_seed=seed)
+        simulation.connect(
+            "h0", "h1", mtu_bytes=MTU_BYTES, retry_count=1, timeout_exponent=14, path_seed=seed
+        )
         for seed in ((0, 1) if has_slow_news else (1, 0))
     )
-    side_channel = (fabric.datagram_queue_pair("h0"), fabric.datagram_queue_pair("h1"))
+    side_channel = (simulation.datagram_queue_pair("h0"), simulation.datagram_queue_pair("h1"))
     return transferred(
         simulation, SimulatedPath(main, shadow, side_channel, seal=SEAL), "write", DETOUR_BYTES
     )

@@ -9,7 +9,7 @@ import pytest
 from helpers.command_line import Finished, rogue
 from helpers.experiments import WRONG_EXPERIMENTS, write_experiment
 
-from rogue.harness.cli import COMMANDS, app, run_guarded
+from rogue.harness.cli import COMMANDS, SYNONYMS, app, run_guarded
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.testbeds.base import TestbedError
 from rogue.workloads.records import FailureKind
@@ -52,6 +52,45 @@ def test_help_teaches_with_examples(here: Here) -> None:
         helped = here(command, "--help")
         assert (helped.code, f"rogue {command} " in helped.out) == (0, True)
         assert description in " ".join(helped.out.split()), "the line of `rogue --help`"
+
+
+def test_each_synonym_leads_to_a_command() -> None:
+    assert {meant.split()[0] for meant in SYNONYMS.values()} <= set(COMMANDS)
+    assert not set(SYNONYMS) & set(COMMANDS)
+
+
+def test_descriptions_of_subcommands_are_whole(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    shown = " ".join(here("switch", "--help").out.split())
+    sentence = (
+        "Compare the settings of the switches with those of the inventory; each difference is a sentence."
+    )
+    assert sentence in shown
+
+
+@pytest.mark.parametrize("arguments", [("-v", "plan", "{}"), ("plan", "{}", "--verbose")])
+def test_verbose_logs_before_or_after_the_command(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    file = write_experiment(tmp_path)
+    done = rogue(tmp_path, *(word.format(file) for word in arguments))
+    assert re.search(rf"\[ *\d+ ms\] rogue\.harness\.experiment\.document: reads {file}\n", done.err)
+    assert "rogue.harness.plan.plan: plans 2 cells on simulator\n" in done.err
+    assert done.out == rogue(tmp_path, "plan", file).out
+
+
+def test_verbose_is_an_option_of_subcommands(here: Here) -> None:
+    assert here("testbed", "kernel", "build", "--help").out.count("--verbose") == 1
+
+
+@pytest.mark.parametrize("arguments", [("-q", "run"), ("run", "--quiet")])
+def test_quiet_run_prints_its_result_alone(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    file = write_experiment(tmp_path)
+    done = rogue(tmp_path, *arguments, file, "--testbed", "fake")
+    assert (done.code, done.err, len(done.out.splitlines())) == (0, "", 1)
+
+
+def test_quiet_keeps_errors(tmp_path: Path) -> None:
+    done = rogue(tmp_path, "--quiet", "run", "nowhere.yaml")
+    assert (done.code, done.err.startswith("rogue: nowhere.yaml: got")) == (2, True)
 
 
 def test_help_loads_nothing_heavy() -> None:
@@ -102,15 +141,17 @@ def test_wrong_experiment_costs_a_sentence_and_nothing_else(tmp_path: Path, name
         (("run", "quickstart", "--jobs", "0"), "--jobs"),
         (("run", "--colour"), "No such option: --colour"),
         (("rnu",), "No such command 'rnu'"),
+        (("run", "--resume", ".", "--dry-run"), "--resume: got --dry-run, expected the run alone"),
         (("report", "."), "expected a run's manifest"),
-        (("verify", "nowhere"), "expected a run's manifest"),
+        (("verify", "nowhere"), "nowhere: got no run of that name, expected the directory of a run, its id,"),
         (
-            ("compare", "nowhere", "."),
+            ("compare", "results/nowhere", "."),
             "nowhere/manifest.json: got 'No such file or directory', expected a run's",
         ),
-        (("export", "nowhere"), "expected a run's manifest"),
-        (("figures", "nowhere"), "expected a run's manifest"),
-        (("compare", "nowhere"), "Missing argument 'RUN_B'"),
+        (("export", "nowhere/"), "expected a run's manifest"),
+        (("figures", "./nowhere"), "expected a run's manifest"),
+        (("compare", "."), "Missing argument 'RUN_B'"),
+        (("show", "quikstart"), "write quickstart if that is meant"),
         (("list", "nothing"), "list: got 'nothing', expected one of transports"),
         (
             ("list",),
@@ -148,9 +189,11 @@ def test_results_that_cannot_be_written(tmp_path: Path, here: Here) -> None:
     ("words", "sentences"),
     [
         (["run", "--no-report"], "No such option: --no-report. See `rogue run --help`.\n"),
-        (["compare", "nowhere"], "Missing argument 'RUN_B'. See `rogue compare --help`.\n"),
+        (["compare", "."], "Missing argument 'RUN_B'. See `rogue compare --help`.\n"),
         (["switch", "plam"], "See `rogue switch --help`.\n"),
         (["rnu"], "No such command 'rnu'. Did you mean 'run'? See `rogue --help`.\n"),
+        (["delete"], "No such command 'delete'. Did you mean 'rm'? See `rogue --help`.\n"),
+        (["runs"], "No such command 'runs'. Did you mean 'list runs'? See `rogue --help`.\n"),
     ],
 )
 def test_wrong_arguments_name_the_help_of_their_command(here: Here, words: list[str], sentences: str) -> None:

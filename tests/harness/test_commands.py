@@ -1,5 +1,6 @@
 """The subcommands, from outside."""
 
+import json
 import os
 import re
 import shutil
@@ -42,6 +43,39 @@ class TestRun:
         first, second, *_ = done.err.splitlines()
         assert first == "[0/2] running"
         assert second.startswith("[1/2] ok-r1: ok, ")
+
+    def test_end_as_a_document(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "throws", "--json")
+        document = json.loads(done.out)
+        (run,) = (tmp_path / "results/small").iterdir()
+        directory = f"results/small/{run.name}"
+        facts = {key: value for key, value in document.items() if key != "cells"}
+        assert facts == {
+            "run": directory, "run_id": run.name, "experiment": "small", "testbed": "fake",
+            "status": "partial", "report": f"{directory}/report.html", "exit_code": done.code,
+        }  # fmt: skip
+        failed = document["cells"][1]
+        assert (failed["id"], failed["status"], failed["failure_kind"]) == ("throws-r1", "failed", "bug")
+
+    def test_seed_is_that_of_the_file_if_it_had_it(self, tmp_path: Path) -> None:
+        done = fake_run(tmp_path, "ok", "ok2", "--seed", "7")
+        manifest = read_manifest(tmp_path / done.run)
+        assert (manifest.experiment["seed"], manifest.source.set) == (7, ["seed=7"])
+        assert [cell.seed for cell in manifest.cells] == [7, 7]
+        resumed = rogue(tmp_path, "run", "--resume", done.run.name)
+        assert (resumed.code, resumed.run) == (0, done.run), resumed.err
+        assert rogue(tmp_path, "run", "--resume", str(done.run), "--seed", "8").code == 2
+
+    def test_dry_run_prints_the_plan(self, tmp_path: Path) -> None:
+        file = write_experiment(tmp_path)
+        plan, dry = (
+            rogue(tmp_path, *words, file, "--seed", "3") for words in (["plan"], ["run", "--dry-run"])
+        )
+        assert (dry.code, dry.out) == (0, plan.out)
+        assert not (tmp_path / "results").exists()
+        one = rogue(tmp_path, "run", file, "--dry-run", "--only-cell", "roce-r1", "--json")
+        (cell,) = json.loads(one.out)["cells"]
+        assert (cell["id"], cell["seed"], cell["unsupported"]) == ("roce-r1", 1, None)
 
     def test_simulated_from_the_file_to_the_report(self, tmp_path: Path) -> None:
         write_experiment(tmp_path)
@@ -234,6 +268,19 @@ class TestOthers:
         assert compared.code == 0, compared.err
         assert compared.out.startswith(f"A: {done.run}\nB: {done.run}\n\nsetting")
         assert re.search(r"\n(\d+) comparisons: 0 differ\.\n\1 are identical, run by run\.\n", compared.out)
+        document = json.loads(
+            rogue(tmp_path, "compare", "small", "latest", "--json", ROGUE_FAKE_REPORT="real").out
+        )
+        assert (document["a"], document["b"], document["apart"]) == (str(done.run), str(done.run), [])
+        assert {each["verdict"] for each in document["comparisons"]} == {"identical"}
+        each = document["comparisons"][0]
+        assert (each["transport"], each["factors"], each["a"]) == ("ok", {}, each["b"])
+
+    def test_report_as_a_document(self, tmp_path: Path) -> None:
+        run = fake_run(tmp_path, "ok", "ok2").run
+        done = rogue(tmp_path, "report", "latest", "--json")
+        facts = {"run": str(run), "run_id": run.name, "claims": []}
+        assert json.loads(done.out) == {"report": f"{run}/report.html", "runs": [facts]}
 
     def test_export_leaves_the_run_as_it_is(self, tmp_path: Path) -> None:
         done = fake_run(tmp_path, "ok", "ok2")

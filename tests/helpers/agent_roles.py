@@ -42,18 +42,18 @@ class Actor:
     introduction: Prepared
 
     def ask(self, request: Message, reply_class: type[ReplyT]) -> ReplyT:
-        """Have a request carried out."""
+        """Handle a request; return the reply."""
         reply = self.role.handle(request)
         assert isinstance(reply, reply_class), reply
         return reply
 
     def turn(self) -> None:
-        """One turn of the loop, without sleeping."""
+        """Run one turn of the loop, without sleeping."""
         self.workplace.poller.turn(HostNs(0))
         self.role.on_time(self.workplace.clock())
 
     def rows(self, name: str) -> list[dict[str, str]]:
-        """Rows of one of the tables."""
+        """Return the rows of a table."""
         self.workplace.spool.flush()
         with self.workplace.spool.paths[name].open() as file:
             return list(csv.DictReader(file))
@@ -96,7 +96,7 @@ class Stage:
         return Actor(Role(request, end, self.clock.read, events), workplace, end.introduce(request.role))
 
     def pair(self, transport: str = "rogue", **options: object) -> tuple[Actor, Actor]:
-        """A connected requester and responder; `options` go into both `prepare` requests."""
+        """Return a connected requester and responder; `options` are for both `prepare` requests."""
         sizes = {"buffer_bytes": 1_000_000, **options}
         there = self.enter(Prepare("there", LIMIT_MS, "responder", "10.9.0.1", transport, **sizes))  # type: ignore[arg-type]
         here = self.enter(Prepare("here", LIMIT_MS, "requester", "10.9.0.1", transport, **sizes))  # type: ignore[arg-type]
@@ -108,7 +108,7 @@ class Stage:
 def play(
     here: Actor, there: Actor, load: Load | None, run_ns: int = SECOND_NS, turns_max: int = 20_000
 ) -> None:
-    """Start both and go round until the requester is done."""
+    """Start both roles, and run their loops until the requester is done."""
     if load is not None:
         here.role.handle(load)
     there.role.handle(Start("there", LIMIT_MS, 1_000_000, run_ns))

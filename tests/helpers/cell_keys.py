@@ -59,8 +59,6 @@ PAIRS_OWN: Values = {
 }
 RING = "topology={kind: ring, rate: 1Gbps}"
 """Has links between switches."""
-RING_TTL = "topology={kind: ring, rate: 1Gbps, ttl_hops: 9}"
-SOON, BURSTS = ", reroute_after: 10us", ", burst_packets: 4"
 FAULTS_OWN: Mapping[str, tuple[Values, Values]] = {
     "link_cut": (
         {"target": "h1", "at": "1ms", "duration": "1ms"},
@@ -125,77 +123,88 @@ def _pausing(kind: str) -> tuple[str, ...]:
     return (PFC,) if kind in ("pause_storm", "slow_receiver") else ()
 
 
-POISSON = "workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}"
-FAULTS_MORE = (
-    ("link_cut.reroute_after", (RING,), "link_cut, target: s0-s1, at: 1ms, duration: 1ms{}", "", SOON),
-    ("link_cut.one_way", (), "link_cut, target: h1, at: 1ms, duration: 1ms{}", "", ", one_way: true"),
-    ("loss.one_in", (), "loss, target: h1, one_in: {}", "100", "50"),
-    ("loss.burst_packets", (), "loss, target: h1, model: burst, probability: 0.01{}", "", BURSTS),
-    ("misrouting.target", (RING,), "misrouting, target: s0-{}, destination: h2", "s1", "s4"),
-    ("misrouting.destination", (RING_TTL,), "misrouting, target: s0-s4, destination: {}", "h2", "h1"),
-    ("flooding.target", (RING,), "flooding, target: {}, destination: h2", "s0", "s1"),
-)
-"""Key, network, fault, and the two values that differ."""
+def _case(key: str, *settings: str) -> Case:
+    """Return a case whose last setting states the key."""
+    return Case(key, settings[:-1], settings[-1:])
+
+
+def _fault(key: str, usual: str, changed: str, *beside: str) -> Case:
+    """Return a case of a key `KIND.KEY`, with the keys of a usual and a changed fault."""
+    faults = (f"faults=[{{kind: {key.partition('.')[0]}, {each}}}]" for each in (usual, changed))
+    return _case(f"faults.{key}", *beside, *faults)
+
+
+INCAST = "workload: {kind: incast, senders: 2, size: 1MB}"
+PROBE = "probe={kind: write0, interval: 1ms}"
+CUT = "at: 1ms, duration: 1ms"
 MORE = (
-    Case(
+    _case(
         "topology.weights",
-        (
-            "traffic=[{name: a, workload: {kind: incast, senders: 2, size: 1MB}}, "
-            "{name: b, priority: 1, workload: {kind: incast, senders: 2, size: 1MB}}]",
-            "workload=null",
-            "topology.weights=[1, 1]",
-        ),
-        ("topology.weights=[1, 3]",),
+        f"traffic=[{{name: a, {INCAST}}}, {{name: b, priority: 1, {INCAST}}}]",
+        "workload=null",
+        "topology.weights=[1, 1]",
+        "topology.weights=[1, 3]",
     ),
-    Case(
+    _case(
         "topology.nic_limiters",
-        ("workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 20ms, drain_for: 50ms}",),
-        ("topology.nic_limiters=2",),
+        "workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 20ms, drain_for: 50ms}",
+        "topology.nic_limiters=2",
     ),
-    Case(
+    _case(
         "topology.pause_watchdog_restore",
-        (PFC, "topology.pause_watchdog=1ms"),
-        ("topology.pause_watchdog_restore=3ms",),
+        PFC,
+        "topology.pause_watchdog=1ms",
+        "topology.pause_watchdog_restore=3ms",
     ),
-    Case("workload.poisson.sizes", (POISSON,), ("workload.sizes=fb_hadoop",)),
-    Case("workload.poisson.sizes", (POISSON,), (f"workload.sizes={{file: {SIZES}}}",)),
-    Case(
+    *(
+        _case(
+            "workload.poisson.sizes",
+            "workload={kind: poisson, load: 0.5, arrive_for: 3ms, hosts: 3, drain_for: 30ms, sizes: irn}",
+            f"workload.sizes={sizes}",
+        )
+        for sizes in ("fb_hadoop", f"{{file: {SIZES}}}")
+    ),
+    _case(
         "workload.collective.skew",
-        ("workload={kind: collective, operation: all_to_all, hosts: 3, size: 20KB}",),
-        ("workload.skew=1.5",),
+        "workload={kind: collective, operation: all_to_all, hosts: 3, size: 20KB}",
+        "workload.skew=1.5",
     ),
-    *(
-        Case(f"faults.{key}", beside, (f"faults=[{{kind: {fault.format(other)}}}]",))
-        for key, ring, fault, value, other in FAULTS_MORE
-        for beside in [(*ring, f"faults=[{{kind: {fault.format(value)}}}]")]
+    _fault(
+        "link_cut.reroute_after", f"target: s0-s1, {CUT}", f"target: s0-s1, {CUT}, reroute_after: 10us", RING
     ),
-    Case("seed", (), ("seed=2",)),
-    Case("time_limit", (), ("time_limit=1ms",)),
-    Case("probe.interval", ("probe={kind: write0, interval: 1ms}", "measure=null"), ("probe.interval=2ms",)),
-    Case("probe.target", ("probe={kind: write0, interval: 1ms}", "measure=null"), ("probe.target=h0",)),
-    Case("transports.name", (), ("transports=[roce]",)),
-    Case("transports.label", (), ("transports=[{name: rogue, label: ours}]",)),
+    _fault("link_cut.one_way", f"target: h1, {CUT}", f"target: h1, {CUT}, one_way: true"),
+    _fault("loss.one_in", "target: h1, one_in: 100", "target: h1, one_in: 50"),
+    _fault(
+        "loss.burst_packets",
+        "target: h1, model: burst, probability: 0.01",
+        "target: h1, model: burst, probability: 0.01, burst_packets: 4",
+    ),
+    _fault("misrouting.target", "target: s0-s1, destination: h2", "target: s0-s4, destination: h2", RING),
+    _fault(
+        "misrouting.destination",
+        "target: s0-s4, destination: h2",
+        "target: s0-s4, destination: h1",
+        RING.replace("}", ", ttl_hops: 9}"),
+    ),
+    _fault("flooding.target", "target: s0, destination: h2", "target: s1, destination: h2", RING),
+    _case("seed", "seed=2"),
+    _case("time_limit", "time_limit=1ms"),
+    _case("probe.interval", PROBE, "measure=null", "probe.interval=2ms"),
+    _case("probe.target", PROBE, "measure=null", "probe.target=h0"),
+    _case("transports.name", "transports=[roce]"),
+    _case("transports.label", "transports=[{name: rogue, label: ours}]"),
     *(
-        Case(f"measure.{kind}", ("probe={kind: write0, interval: 1ms}",), (f"measure=[{kind}, {other}]",))
+        _case(f"measure.{kind}", PROBE, f"measure=[{kind}, throughput]")
         for kind in MEASURES
-        for other in [next(each for each in ("throughput", "queues") if each != kind)]
         if kind != "throughput"
     ),
-    Case("measure.throughput", ("measure=[queues]",), ("measure=[queues, throughput]",)),
+    _case("measure.throughput", "measure=[queues]", "measure=[queues, throughput]"),
     *(
-        Case(
-            f"measure.{kind}.interval",
-            (f"measure=[{kind}]",),
-            (f"measure=[{{kind: {kind}, interval: 300us}}]",),
-        )
+        _case(f"measure.{kind}.interval", f"measure=[{kind}]", f"measure=[{{kind: {kind}, interval: 300us}}]")
         for kind in ("throughput", "queues")
     ),
     *(
-        Case(
-            f"measure.packets.{key}",
-            ("measure=[packets]",),
-            (f"measure=[{{kind: packets, {key}: {value}}}]",),
-        )
+        _case(f"measure.packets.{key}", "measure=[packets]", f"measure=[{{kind: packets, {key}: {value}}}]")
         for key, value in {
             "ports": "[h0->s0]",
             "flows": "[main/h0->h2]",

@@ -162,14 +162,15 @@ measure: [packets]
 
 def packets_of_cell(directory: Path, *settings: str, text: str = RECORDED) -> pd.DataFrame:
     """Return the table of packets, as a report reads it."""
-    tables = result_of_cell(directory, *settings, text=text).tables
+    tables = simulated(directory, *settings, text=text).tables
     frame: pd.DataFrame = to_arrow("packets", tables["packets"]).to_pandas()
     return frame
 
 
-def result_of_cell(directory: Path, *settings: str, text: str = RECORDED) -> CellResult:
-    """Return the simulator's result of the first cell."""
-    result = SimulatorTestbed().run(cell_of(directory, *settings, text=text), lambda _fraction: None)
+def simulated(directory: Path, *settings: str, text: str = SMALL, index: int = 0) -> CellResult:
+    """Return the simulator's result of one cell, which must not fail."""
+    cell = cell_of(directory, *settings, text=text, index=index)
+    result = SimulatorTestbed().run(cell, lambda _fraction: None)
     assert result.failure is None
     return result
 
@@ -179,7 +180,7 @@ MEASURE = "measure=[throughput, queues, pauses, rtt, control, packets]"
 
 def view_of(directory: Path, transport: str) -> CellView:
     """Return a cell of this transport with every table that a timeline shows."""
-    result = result_of_cell(directory, f"transports=[{transport}]", "topology.buffer=1MB", MEASURE)
+    result = simulated(directory, f"transports=[{transport}]", "topology.buffer=1MB", MEASURE, text=RECORDED)
     run = directory / "run"
     (run / "cells" / "c-r1").mkdir(parents=True)
     for name, content in encode(result.tables).items():

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import paramiko
 
@@ -58,6 +58,18 @@ CAPABILITIES = Capabilities(
 )  # fmt: skip
 
 
+PLAIN_REPLIES: dict[type[Message], Callable[[Any], Message]] = {
+    Prepare: lambda request: prepared(request.role),
+    Connect: lambda request: Connected(request.role),
+    Load: lambda request: Loaded(request.role, request.count),
+    Arrivals: lambda request: Loaded(request.role, len(request.arrivals)),
+    After: lambda request: Loaded(request.role, len(request.waits)),
+    Start: lambda request: Started(request.role),
+    EndRole: lambda request: RoleEnded(request.role),
+    Stop: lambda _request: Stopped(),
+}
+
+
 class FakeAgent:
     """One node's agent; `files` by role and name; `replies` replace what it says to a kind of request."""
 
@@ -76,34 +88,20 @@ class FakeAgent:
 
     def reply(self, request: Message) -> Message | None:
         self.asked.append(request)
-        if type(request) in self.replies:
-            return self.replies[type(request)](request)
+        special = self.replies.get(type(request))
+        return self._usual_reply(request) if special is None else special(request)
+
+    def _usual_reply(self, request: Any) -> Message:
         match request:
             case Hello():
                 return self.capabilities
             case Clock():
                 return ClockReading(self.now_ns)
-            case Prepare(role=role):
-                return prepared(role)
-            case Connect(role=role):
-                return Connected(role)
-            case Load(role=role, count=count):
-                return Loaded(role, count)
-            case Arrivals(role=role, arrivals=arrivals):
-                return Loaded(role, len(arrivals))
-            case After(role=role, waits=waits):
-                return Loaded(role, len(waits))
-            case Start(role=role):
-                return Started(role)
             case Heartbeat(role=role):
                 return Alive(role, "finished", self.now_ns, 1, 1000, None)
             case Result(role=role):
                 return self._results(role)
-            case EndRole(role=role):
-                return RoleEnded(role)
-            case Stop():
-                return Stopped()
-        raise AssertionError(f"unexpected request {request}")
+        return PLAIN_REPLIES[type(request)](request)
 
     def _results(self, role: str) -> Results:
         status = "ok" if role.endswith("requester") else "idle"

@@ -13,7 +13,7 @@ PACKAGES = ("iproute2", "python3")
 
 
 class FakeNode(System):
-    """Paths lie below `root`; `commands` keeps what was run."""
+    """Paths are below `root`; `commands` records the commands."""
 
     def __init__(self, root: Path, interfaces: tuple[str, ...] = ("eth0", "eth1")) -> None:
         self._root = root
@@ -25,9 +25,7 @@ class FakeNode(System):
         self.trees: dict[str, list[str]] = {name: [] for name in interfaces}
         self.packages = set(PACKAGES)
         self.tools = {"tc", "ping", "rdma"}
-        self.addresses = (
-            "1: lo    inet 127.0.0.1/8 scope host lo\n2: eth1    inet 10.9.0.10/24 scope global eth1\n"
-        )
+        self.addresses = {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10"]}
         self.path("/sys/module").mkdir(parents=True)
         self.write("/etc/os-release", 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\n')
         for number, name in enumerate(interfaces):
@@ -55,7 +53,7 @@ class FakeNode(System):
         return str(program(command, text) or "")
 
     def state(self) -> dict[str, object]:
-        """Everything that a change can touch, for comparing before and after."""
+        """Return everything that a change can affect."""
         files = {
             str(path.relative_to(self._root)): path.read_text() if path.is_file() else None
             for path in sorted(self._root.rglob("*"))
@@ -85,11 +83,10 @@ class FakeNode(System):
                     self.write(f"/sys/module/{needed}/refcnt", "0\n")
 
     def _ip(self, command: list[str], _text: str) -> str:
-        if "address" in command:
-            return self.addresses
-        assert command[1:4] == ["link", "set", "dev"]
-        self.write(f"/sys/class/net/{command[4]}/mtu", f"{command[6]}\n")
-        return ""
+        assert command[1:] == ["-json", "address", "show"]
+        return json.dumps(
+            [{"ifname": name, "addr_info": _infos(own)} for name, own in self.addresses.items()]
+        )
 
     def _ethtool(self, command: list[str], _text: str) -> str:
         return f"Features for {command[2]}:\ngeneric-receive-offload: on\ntcp-segmentation-offload: off\n"
@@ -143,3 +140,11 @@ class FakeNode(System):
 
     def _dpkg_query(self, command: list[str], _text: str) -> str:
         return "rc  removed\n" + "".join(f"ii  {name}\n" for name in sorted(self.packages))
+
+
+def _infos(addresses: list[str]) -> list[dict[str, str]]:
+    scopes = {address: "link" if address.startswith("fe80:") else "global" for address in addresses}
+    return [
+        {"family": "inet6" if ":" in address else "inet", "local": address, "scope": scope}
+        for address, scope in scopes.items()
+    ]

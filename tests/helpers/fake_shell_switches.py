@@ -60,7 +60,7 @@ class FakeNvue:
         return self._edit(command)
 
     def shown(self) -> list[str]:
-        """Neighbouring ports with the same words are one line."""
+        """Return the lines; neighbouring ports with equal settings are one line."""
         lines = sorted(self.applied.values())
         ports = [re.fullmatch(r"interface swp(\d+) (.*)", line) for line in lines]
         others = [line for line, port in zip(lines, ports, strict=True) if port is None]
@@ -174,7 +174,7 @@ class FakeSonic:
                 raise ValueError(f"Modification of {table} table is illegal")
 
     def takes(self, table: str, place: list[str], after: dict[str, Any]) -> bool:
-        """Only values of a few fields until 202505; then only buffer profiles are watched, and as wholes."""
+        """Until 202505 only values of a few fields may change; later only buffer profiles are guarded."""
         old = self.tables.get(table, {})
         is_value = len(place) == 2 and all(place[1] in rows[place[0]] for rows in (old, after[table]))
         if self.build.startswith("202511"):
@@ -188,7 +188,7 @@ class FakeSonic:
 
 
 def differing(before: Any, after: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The topmost places that come, go or change, as the updater's own comparison finds them."""
+    """Yield the topmost paths that are added, removed or changed, as the updater does."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         if before != after:
             yield path
@@ -233,7 +233,7 @@ def check(tables: dict[str, Any]) -> None:
 
 
 def numbers(entry: str) -> set[tuple[str, int]]:
-    """The queues or groups of `Ethernet0|3-4`."""
+    """Return the queues or groups of an entry for a range."""
     port, _, digits = entry.partition("|")
     first, _, last = digits.partition("-")
     return {(port, number) for number in range(int(first), int(last or first) + 1)}

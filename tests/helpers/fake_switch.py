@@ -1,6 +1,5 @@
 """A fake switch behind an SSH server, its configuration tree and its inventory."""
 
-import socket
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -15,6 +14,7 @@ from typing import Any
 import netmiko.base_connection
 import paramiko
 import pytest
+from helpers.ssh_server import accepting, client_key
 from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
 from rogue.harness.provisioning.switches.settings import HardwareSwitch, HardwareSwitchVariables
@@ -33,16 +33,16 @@ class Tree:
         return deepcopy(self)
 
     def open(self, path: TreePath) -> None:
-        """Enter a mode; it is there from now on."""
+        """Create a mode if it does not exist."""
         self.modes[path[:-1]].setdefault(path[-1], path[-1])
         self.modes.setdefault(path, {})
 
     def put(self, path: TreePath, kind: str, line: str) -> None:
-        """A line takes the place of the one of its kind."""
+        """Replace the line of this kind."""
         self.modes[path][kind] = line
 
     def take(self, path: TreePath, kind: str) -> bool:
-        """Take a line away, with the mode that it leads to; whether it was there."""
+        """Remove a line with the mode that it opens; return True if it was there."""
         line = self.modes[path].pop(kind, None)
         if line is not None:
             inner = (*path, line)
@@ -50,14 +50,14 @@ class Tree:
         return line is not None
 
     def prune(self, word: str) -> None:
-        """Modes of this name without lines are not kept."""
+        """Remove empty modes of this name."""
         for path in [
             each for each, lines in self.modes.items() if each and each[-1].startswith(word) and not lines
         ]:
             self.take(path[:-1], path[-1])
 
     def shown(self, path: TreePath = (), *, step: int = 3) -> list[str]:
-        """As the switch shows it, with separators that say nothing."""
+        """Return the lines as the switch shows them, with separators."""
         lines: list[str] = []
         for line in self.modes[path].values():
             lines.append(" " * (step * len(path)) + line)
@@ -124,7 +124,7 @@ class DroppedError(Exception):
 
 
 class Cli(ABC):
-    """One vendor's command line; it outlives sessions, as a switch does."""
+    """One vendor's command line; its state outlives sessions."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
@@ -217,7 +217,7 @@ class _Server(paramiko.ServerInterface):
 
 
 def _converse(channel: paramiko.Channel, cli: Cli) -> None:
-    """Prompt, read a line, echo it, reply; until the session is left."""
+    """Prompt, read a line, echo it and reply until the session ends."""
 
     def say(text: str) -> None:
         data = text.replace("\n", "\r\n").encode()
@@ -263,7 +263,7 @@ def _lines(channel: paramiko.Channel) -> Iterator[str]:
 
 
 def _execute(channel: paramiko.Channel, host: Any, command: str) -> None:
-    """One command of a shell: `host.shell(command, stdin)` says its exit code, output and complaint."""
+    """Run one command: `host.shell(command, stdin)` returns exit code, output and stderr."""
     with suppress(OSError, EOFError), channel:
         stdin = b"".join(iter(lambda: channel.recv(4096), b"")).decode()
         try:
@@ -278,30 +278,10 @@ def _execute(channel: paramiko.Channel, host: Any, command: str) -> None:
 
 @contextmanager
 def served_switch(directory: Path, cli: Any, *, has_key: bool = True) -> Iterator[ServedSwitch]:
-    """A switch `tor` that serves connections, with a key of ours or with a password."""
+    """Serve a switch `tor`, with a key of the client or with a password."""
     directory.mkdir(exist_ok=True)
-    client, host = paramiko.ECDSAKey.generate(), paramiko.ECDSAKey.generate()
-    client.write_private_key_file(str(directory / "id_ecdsa"))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = int(listener.getsockname()[1])
-        known_hosts = directory / "known_hosts"
-        known_hosts.write_text(f"[127.0.0.1]:{port} {host.get_name()} {host.get_base64()}\n")
+    client = client_key(directory)
+    with accepting(lambda: _Server(client if has_key else None, cli), directory) as (port, transports):
         keys = (directory / "id_ecdsa",) if has_key else ()
-        served = ServedSwitch(Login("tor", "127.0.0.1", port, "admin", keys, (known_hosts,)))
-
-        def serve() -> None:
-            with suppress(OSError):
-                while True:
-                    connection, _ = listener.accept()
-                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    transport = paramiko.Transport(connection)
-                    transport.add_server_key(host)
-                    with suppress(paramiko.SSHException, EOFError, OSError):  # a client that has gone again
-                        transport.start_server(server=_Server(client if has_key else None, cli))
-                    served.transports.append(transport)
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield served
-        listener.shutdown(socket.SHUT_RDWR)
-        for transport in served.transports:
-            transport.close()
+        login = Login("tor", "127.0.0.1", port, "admin", keys, (directory / "known_hosts",))
+        yield ServedSwitch(login, transports)

@@ -85,7 +85,7 @@ all:
 
 
 def address_of(host: str) -> str:
-    """On the experiment network."""
+    """Return the address on the experiment network."""
     return f"10.10.1.{HOSTS.index(host) + 1}"
 
 
@@ -95,6 +95,7 @@ class RackNode(FakeCardNode):
     def __init__(self, root: Path, host: str) -> None:
         super().__init__(root)
         self.host = host
+        self.addresses = {"eth1": [address_of(host)]}
         self.replying = {address_of(peer) for peer in HOSTS if peer != host}
         port = "/sys/class/infiniband/mlx5_0/ports/1"
         address = [int(part) for part in address_of(host).split(".")]
@@ -114,10 +115,10 @@ class RackNode(FakeCardNode):
         """Return the facts that the playbook `preflight` collects."""
         peers = {peer: address_of(peer) for peer in HOSTS if peer != self.host}
         own, files = address_of(self.host), [AGENT, DOOL]
-        asked = {"tools": TOOLS, "interfaces": ["eth1"], "mac": "", "address": own, "peers": peers}
-        return examine(self, {**asked, "packet_bytes": MTU_BYTES, "files": files})
+        options = {"tools": TOOLS, "interfaces": ["eth1"], "mac": "", "address": own, "peers": peers}
+        return examine(self, {**options, "packet_bytes": MTU_BYTES, "files": files})
 
-    def be_provisioned(self) -> None:
+    def set_provisioned(self) -> None:
         """Install packages and files, and store the state from before."""
         self.tools |= {"ib_write_bw", "pyverbs"}
         keep(self, [], False)
@@ -126,9 +127,6 @@ class RackNode(FakeCardNode):
         for path, content in files.items():
             self.write(path, "")
             self.path(path).write_bytes(content)
-
-    def _ip(self, command: list[str], text: str) -> str:
-        return f"2: eth1    inet {address_of(self.host)}/24 scope global eth1\n"
 
 
 class Player:
@@ -159,7 +157,7 @@ class FirstRack:
     player: Player
 
     @property
-    def by_hand(self) -> dict[str, Any]:
+    def requested_profile(self) -> dict[str, Any]:
         """Return the profile of marks that the older leaf's refusal requests."""
         marks = {"ecn": "ecn_all"}
         for colour in ("green", "yellow", "red"):
@@ -170,31 +168,31 @@ class FirstRack:
         return {"ROGUE_3": marks}
 
     @staticmethod
-    def tables_of_nobody() -> dict[str, Any]:
+    def default_tables() -> dict[str, Any]:
         """Return the tables of a leaf without settings."""
         return _leaf("202511").tables
 
-    def know_only_the_gate(self) -> None:
-        """Write down the host key of the bastion."""
+    def know_gate_only(self) -> None:
+        """Make only the host key of the bastion known."""
         self.known_hosts.write_text(self.gate.known_hosts_line)
 
     def know_all(self) -> None:
-        """Write down all host keys."""
+        """Make all host keys known."""
         servers = [self.gate, *self.hosts.values()]
         lines = [each.known_hosts_line for each in servers]
         lines += [each.login.known_hosts[0].read_text() for each in self.served_leaves.values()]
         self.known_hosts.write_text("".join(lines))
 
-    def configure_by_hand(self) -> None:
+    def load_profile(self) -> None:
         """Load the profile that the older leaf's refusal requested (`config load`)."""
-        self.leaves["leaf0"].tables["WRED_PROFILE"] = self.by_hand
+        self.leaves["leaf0"].tables["WRED_PROFILE"] = self.requested_profile
 
     def provision(self) -> None:
         """Provision all nodes."""
         for node in self.player.nodes.values():
-            node.be_provisioned()
+            node.set_provisioned()
 
-    def turned_away(self) -> int:
+    def refused_connections(self) -> int:
         """Return the number of connections that the bastion refused."""
         return self.gate.log_text().count("drop connection")
 
@@ -220,7 +218,7 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
         player = Player(nodes)
         for module in (doctor, provision):
             monkeypatch.setattr(module, "run_playbook", player.play)
-        _be_patient(monkeypatch)
+        _extend_limits(monkeypatch)
         monkeypatch.setattr(inventory_source, "_CONFIGURATIONS", (str(directory),))
         monkeypatch.setattr(
             "rogue.harness.provisioning.inventory.load_inventory", read_inventory
@@ -232,7 +230,7 @@ def first_rack(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fir
         yield rack
 
 
-def _be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+def _extend_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """All servers of the rack and all who log in share this computer's processors, and Python's one lock.
 
     A server that twelve ask at once says its first word later here than real ones would.
@@ -257,7 +255,7 @@ def _leaf(build: str) -> FakeSonic:
 
 
 def _write(rack: FirstRack, config: Path) -> None:
-    """Inventory and SSH configuration: all are reached through the bastion."""
+    """Write inventory and SSH configuration; all hosts are reached through the bastion."""
     user, port = getpass.getuser(), rack.gate.port
     words = [f"Host bastion\n  HostName 127.0.0.1\n  Port {port}\n  User {user}\n"]
     ports = {name: server.port for name, server in rack.hosts.items()}
@@ -284,7 +282,7 @@ def _write(rack: FirstRack, config: Path) -> None:
 
 
 def _ports(leaf: str) -> list[dict[str, str]]:
-    """Its hosts, and the cable to the other leaf."""
+    """Return the ports to its hosts and to the other leaf."""
     number = list(LEAVES).index(leaf)
     own = HOSTS[number * PER_LEAF : (number + 1) * PER_LEAF]
     peers = [*own, f"s{1 - number}"]

@@ -83,7 +83,7 @@ class Attacker:
         return encode(message, STRANGERS_SEAL)
 
     def _guessed(self) -> bytes:
-        """The same with a tag that is drawn."""
+        """Return the same with a random tag."""
         return self._forged()[:-TAG_BYTES] + self.random.randbytes(TAG_BYTES)
 
     def _noise(self) -> bytes:

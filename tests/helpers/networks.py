@@ -1,6 +1,7 @@
 """Small simulated networks, and comparisons of the two engines."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, cast
@@ -10,7 +11,7 @@ import numpy
 from rogue.agent.core.cc import Sample, Segments
 from rogue.agent.core.clocks import HostNs
 from rogue.simulator import IDEAL, Marking, NicProfile, PriorityFlowControl, QueuePair, Simulation
-from rogue.simulator._core import Engine, Requester
+from rogue.simulator._core import Engine
 
 
 def max_min_bps(capacity_bps: Mapping[Hashable, float], paths: Sequence[Sequence[Hashable]]) -> list[float]:
@@ -63,6 +64,41 @@ class ReferenceSimulation(Simulation):
         super().__init__(*arguments, **named)
 
 
+SWITCH = re.compile(r"(s|t|l|leaf|spine)\d*")
+
+
+def network(
+    links: Iterable[tuple[Any, ...]],
+    simulation_type: type[Simulation] = Simulation,
+    *,
+    switch: Mapping[str, Any] | None = None,
+    profile: NicProfile = IDEAL,
+    settings: Mapping[str, Any] | None = None,
+    **link: Any,
+) -> Simulation:
+    """Build the links (a, b) or (a, b, arguments of add_link), of 10 Gb/s and 1 us, and their nodes.
+
+    Nodes such as ``s0``, ``t``, ``leaf1`` and ``spine2`` are switches with the arguments ``switch``.
+    """
+    simulation = simulation_type(**{"seed": 1, **(settings or {})})
+    usual = {"rate_bps": 10 * GBPS, "delay_ps": MICROSECOND_PS, **link}
+    known: set[str] = set()
+    for a, b, *own in links:
+        for name in (each for each in (a, b) if each not in known):
+            if SWITCH.fullmatch(name):
+                simulation.add_switch(name, **{"buffer_bytes": None, "alpha": 1.0, **(switch or {})})
+            else:
+                simulation.add_host(name, profile)
+        known |= {a, b}
+        simulation.add_link(a, b, **usual | (own[0] if own else {}))
+    return simulation
+
+
+def direct(profile: NicProfile = IDEAL, **link: Any) -> Simulation:
+    """Two hosts, a and b, on one link of 1 us."""
+    return network([("a", "b")], profile=profile, **link)
+
+
 @dataclass(frozen=True)
 class Star:
     """Hosts h0 ... around switch s0, all links alike."""
@@ -79,39 +115,17 @@ class Star:
     features: dict[str, Any] = field(default_factory=dict)  # more arguments of add_switch
 
     def build(self, simulation_type: type[Simulation] = Simulation, seed: int = 1) -> Simulation:
-        simulation = simulation_type(seed=seed)
-        for i in range(self.hosts):
-            simulation.add_host(f"h{i}", self.profile)
-        simulation.add_switch(
-            "s0",
-            buffer_bytes=self.buffer_bytes,
-            alpha=self.alpha,
-            flow_control=self.flow_control,
-            marking=self.marking,
-            **self.features,
+        names = ("buffer_bytes", "alpha", "flow_control", "marking")
+        return network(
+            [(f"h{i}", "s0") for i in range(self.hosts)],
+            simulation_type,
+            switch={name: getattr(self, name) for name in names} | self.features,
+            profile=self.profile,
+            settings={"seed": seed},
+            rate_bps=self.rate_bps,
+            delay_ps=self.delay_ps,
+            loss_probability=self.loss_probability,
         )
-        for i in range(self.hosts):
-            simulation.add_link(
-                f"h{i}",
-                "s0",
-                rate_bps=self.rate_bps,
-                delay_ps=self.delay_ps,
-                loss_probability=self.loss_probability,
-            )
-        return simulation
-
-
-def direct(
-    rate_bps: int = 10 * GBPS, profile: NicProfile = IDEAL, loss_probability: float = 0.0
-) -> Simulation:
-    """Two hosts, a and b, on one link of 1 us."""
-    simulation = Simulation(seed=1)
-    simulation.add_host("a", profile)
-    simulation.add_host("b", profile)
-    simulation.add_link(
-        "a", "b", rate_bps=rate_bps, delay_ps=MICROSECOND_PS, loss_probability=loss_probability
-    )
-    return simulation
 
 
 def connect(simulation: Simulation, a: str, b: str, **overrides: Any) -> QueuePair:
@@ -150,68 +164,6 @@ def counter(simulation: Simulation, name: str, port: str | None = None) -> int:
         for _, counted_port, counted, value in simulation.counters()
         if counted.endswith(name) and port in (None, counted_port)
     )
-
-
-FRAME = 4_000
-US = 1_000_000
-BASE_US = 12
-
-
-class Window:
-    """A sender with all its packets posted, whose acknowledgements a test provides."""
-
-    def __init__(self, **parameters: float) -> None:
-        values = {"header_bytes": 0, "window_packets": 10, **parameters}
-        self._requester = Requester("uet", mtu_bytes=FRAME, parameters=values)
-        self._requester.post(1_000 * FRAME)
-        self._come = 0
-        self._fill()
-
-    def _fill(self) -> None:
-        while self._requester.send(0) is not None:
-            pass
-
-    @property
-    def bytes(self) -> int:
-        return round(self._requester.metrics()["window_bytes"])
-
-    @property
-    def average_delay_ns(self) -> float:
-        return self._requester.metrics()["average_delay_ns"]
-
-    def acknowledged(
-        self, at_us: float, delay_us: float, packets: int = 1, *, is_marked: bool = False, asked: bool = False
-    ) -> int:
-        """Acknowledge the next packets, the last of which had this queueing delay; return the window.
-
-        `asked`: the acknowledgement answers a request for credit instead of that packet.
-        """
-        self._come += packets
-        self._requester.on_acknowledgement(
-            now_ps=round(at_us * US),
-            expected=self._come,
-            bitmap=(self._come + 1, 0, self._come - 1, self._come * FRAME),
-            echoes_mark=is_marked,
-            is_of_request=asked,
-            echoed_ps=round((at_us - BASE_US - delay_us) * US),
-        )
-        self._fill()
-        return self.bytes
-
-    def trimmed(self, at_us: float) -> int:
-        """Refuse the oldest packet; return the window."""
-        self._requester.on_acknowledgement(
-            now_ps=round(at_us * US),
-            expected=self._come,
-            bitmap=(0, 0, self._come, 0),
-            is_negative=True,
-            echoed_ps=round((at_us - BASE_US) * US),
-        )
-        return self.bytes
-
-    def times_out(self, at_us: float) -> int:
-        self._requester.on_deadline(round(at_us * US))
-        return self.bytes
 
 
 TABLES = {name for name in dir(Simulation) if name.endswith("_table")}

@@ -44,7 +44,7 @@ all:
 
 
 def write_inventory(directory: Path, *changes: tuple[str, str]) -> Path:
-    """Two hosts and a switch, with words replaced."""
+    """Write an inventory of two hosts and a switch, with texts replaced."""
     text = INVENTORY.format(directory=directory)
     for old, new in changes:
         assert old in text
@@ -70,7 +70,7 @@ def host_facts(address: str, peer: str) -> dict[str, Any]:
         "rdma_ports": [
             {
                 "device": "rxe0", "port": 1, "gid_index": 1, "interface": "eth1", "state": "ACTIVE",
-                "is_asked_for": True, "hca_type": "", "rate_bps": 2_500_000_000,
+                "is_own": True, "hca_type": "", "rate_bps": 2_500_000_000,
             }
         ],
         "is_provisioned": True,
@@ -113,7 +113,7 @@ INTERFACES: Mapping[str, Sequence[str]] = {
 
 
 def rack_of(platform: str, login: Login | None = None, **variables: Any) -> Inventory:
-    """Four hosts on a switch `tor`."""
+    """Return four hosts on a switch `tor`."""
     found = {"switch_priorities": PRIORITY_3, **variables}
     tor = hardware(wanted(platform, tuple(INTERFACES.get(platform, INTERFACES["eos"])), **found), login)
     plain = fake_inventory()
@@ -127,7 +127,7 @@ M510, XL170, C6525 = (DATA / f"{name}.xml" for name in ("m510", "xl170", "c6525"
 
 
 def cloudlab_manifest(hosts: int) -> str:
-    """Hosts of type m510 on one LAN."""
+    """Return a manifest of hosts of type m510 on one LAN."""
     nodes = "".join(
         f'<node client_id="node{number}"><hardware_type name="m510"/>'
         f'<interface client_id="node{number}:eth1" mac_address="1458d0{number:06x}">'

@@ -132,12 +132,7 @@ def loaded(name: str, *settings: str) -> LoadedExperiment:
 
 
 def present(
-    out: Path,
-    name: str,
-    *settings: str,
-    status: str = "complete",
-    command: str = "x",
-    commit: str = "c",
+    out: Path, name: str, *settings: str, status: str = "complete", command: str = "x", commit: str = "c"
 ) -> Path:
     """Write the directory of a run."""
     run = start_run(make_plan(loaded(name, *settings), find_testbed("simulator")), out, [command])

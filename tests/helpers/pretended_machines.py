@@ -22,7 +22,7 @@ signal.pause() if word != "dies" else None
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, state_home: Path, words: dict[str, str] | None = None) -> Image:
-    """Let `up` start programs instead of QEMU; `words` says what a machine says instead of "ready"."""
+    """Make `up` start programs instead of QEMU; `words` replaces "ready" on the console, by machine."""
 
     def assemble(
         plans: Sequence[MachinePlan], image: Image, accelerator: Accelerator, directory: Path

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any
 
 from helpers.random_features import (
     CONTROLS,
@@ -29,21 +29,15 @@ from rogue.simulator import (
     IDEAL,
     BurstLoss,
     DatagramQueuePair,
-    FairRates,
     IndependentLoss,
     IpIdLoss,
     Loss,
-    Marking,
-    NicControl,
     NicProfile,
     PriorityFlowControl,
     QueuePair,
     QueuePairError,
-    Reliability,
     Simulation,
     SimulationError,
-    Spraying,
-    Trimming,
 )
 from rogue.simulator.framing import ROCEV2
 from rogue.simulator.switches import SwitchKind
@@ -97,21 +91,13 @@ class Flow:
 
     source: int
     destination: int
-    mtu_bytes: int
-    ack_every_packets: int
-    retry_count: int
-    timeout_exponent: int
+    connection: dict[str, Any]
     starts_ns: int
-    service: Literal["rc", "uc"]
     verbs: tuple[Verb, ...]
     reply: Verb | None  # that the other end posts for each receive
     rates_bps: tuple[int, ...]
     is_closed_loop: bool
     is_bound: bool  # to memories
-    priority: int
-    control: NicControl | None
-    reliability: Reliability | None
-    spraying: Spraying | None
     moves_ns: tuple[int, ...]  # to limiters 0, 1, ... at these times, if it is idle
     resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
     sends_datagrams: bool
@@ -121,15 +107,9 @@ class Flow:
 class RandomNetwork:
     profile: NicProfile
     buffers_bytes: tuple[int | None, ...]  # one per switch of a chain
-    alpha: float
     kinds: tuple[SwitchKind, ...]  # of the switches
     flow_control: PriorityFlowControl | None
-    marking: Marking | dict[int, Marking] | None
-    weights: dict[int, int] | None
-    fair_rates: FairRates | None
-    has_telemetry: bool
-    trimming: Trimming | None
-    thresholds_at_bps: int | None
+    features: dict[str, Any]  # of each switch
     trunks: tuple[Link, ...]
     hosts: tuple[tuple[int, Link], ...]  # switch and link of each
     flows: tuple[Flow, ...]
@@ -142,19 +122,9 @@ class RandomNetwork:
     def build(self, simulation_type: type[Simulation]) -> Simulation:
         simulation = simulation_type(seed=self.seed, ttl_hops=self.ttl_hops)
         for i, buffer_bytes in enumerate(self.buffers_bytes):
-            simulation.add_switch(
-                f"s{i}",
-                buffer_bytes=None if buffer_bytes is None else self.buffer_with_headroom(i, buffer_bytes),
-                alpha=self.alpha,
-                kind=self.kinds[i],
-                flow_control=self.flow_control,
-                marking=self.marking,
-                weights=self.weights,
-                fair_rates=self.fair_rates,
-                has_telemetry=self.has_telemetry,
-                trimming=self.trimming,
-                thresholds_at_bps=self.thresholds_at_bps,
-            )
+            whole_bytes = None if buffer_bytes is None else self.buffer_with_headroom(i, buffer_bytes)
+            features = {"kind": self.kinds[i], "flow_control": self.flow_control, **self.features}
+            simulation.add_switch(f"s{i}", buffer_bytes=whole_bytes, **features)
         for i in range(len(self.hosts)):
             simulation.add_host(f"h{i}", self.profile)
         joined = [(f"s{i}", f"s{i + 1}", trunk) for i, trunk in enumerate(self.trunks)]
@@ -166,21 +136,17 @@ class RandomNetwork:
         simulation.record_oracle_rtt()
         simulation.record_memory_writes()
         for cut in self.cuts:
-            simulation.cut_link(
-                f"h{cut.host}",
-                f"s{self.hosts[cut.host][0]}",
-                start_ns=cut.start_ns,
-                duration_ns=cut.duration_ns,
-            )
+            ends = f"h{cut.host}", f"s{self.hosts[cut.host][0]}"
+            simulation.cut_link(*ends, start_ns=cut.start_ns, duration_ns=cut.duration_ns)
         for fault in (*self.misroutings, *self.pause_faults):
             fault.apply(simulation)
         shadowed: dict[frozenset[int], QueuePair] = {}
         for flow in self.flows:
             hosts = frozenset((flow.source, flow.destination))
             if hosts & {fault.host for fault in self.misroutings}:
-                flow = replace(flow, spraying=None)  # noqa: PLW2901
+                flow = replace(flow, connection={**flow.connection, "spraying": None})  # noqa: PLW2901
             application = _Application(simulation, flow, shadowed.get(hosts))
-            if flow.control is None:
+            if flow.connection["control"] is None:
                 shadowed[hosts] = application.ends[0]
         return simulation
 
@@ -207,19 +173,10 @@ class RandomNetwork:
 
 class _Application:
     def __init__(self, simulation: Simulation, flow: Flow, limiter_of: QueuePair | None) -> None:
+        connection = dict(flow.connection)
+        connection["spraying"] = sprayed(connection["spraying"], connection["service"], connection["control"])
         self.ends = simulation.connect(
-            f"h{flow.source}",
-            f"h{flow.destination}",
-            mtu_bytes=flow.mtu_bytes,
-            retry_count=flow.retry_count,
-            timeout_exponent=flow.timeout_exponent,
-            ack_every_packets=flow.ack_every_packets,
-            limiter_of=limiter_of,
-            service=flow.service,
-            priority=flow.priority,
-            control=flow.control,
-            reliability=flow.reliability,
-            spraying=sprayed(flow.spraying, flow.service, flow.control),
+            f"h{flow.source}", f"h{flow.destination}", limiter_of=limiter_of, **connection
         )
         self._queue_pair = self.ends[0]
         if flow.is_bound:
@@ -229,7 +186,7 @@ class _Application:
             ]
             self._queue_pair.bind(*memories)
         self._verbs = list(enumerate(flow.verbs))
-        self._is_controlled = flow.control is not None
+        self._is_controlled = flow.connection["control"] is not None
         self._rates_bps = [] if self._is_controlled else list(flow.rates_bps)
         self._at_once = 1 if flow.is_closed_loop else len(self._verbs)
         # Host software that depends on timestamps: they are not in the digest.
@@ -300,6 +257,28 @@ def links() -> st.SearchStrategy[Link]:
     )
 
 
+CONNECTION: dict[str, st.SearchStrategy[Any]] = {
+    "mtu_bytes": st.sampled_from(MTUS_BYTES),
+    "ack_every_packets": st.sampled_from((1, 3, 64)),
+    "retry_count": st.sampled_from((0, 1, 3, 7)),
+    "timeout_exponent": st.sampled_from((4, 5, 7)),
+    "service": st.sampled_from(("rc", "rc", "uc")),
+    "priority": st.sampled_from((0, 0, 3, 6)),
+    "control": st.none() | st.sampled_from(CONTROLS),
+    "reliability": st.none() | st.none() | st.sampled_from(RELIABILITIES),
+    "spraying": st.none() | st.sampled_from(SPRAYINGS),
+}
+FEATURES: dict[str, st.SearchStrategy[Any]] = {
+    "alpha": st.sampled_from((0.5, 1.0, 8.0)),
+    "marking": st.none() | markings() | st.dictionaries(st.sampled_from((0, 3)), markings(), min_size=1),
+    "weights": st.none() | st.sampled_from(({0: 1, 3: 3}, {0: 2, 3: 1, 6: 1})),
+    "fair_rates": st.none() | fair_rates(),
+    "has_telemetry": st.booleans(),
+    "trimming": st.sampled_from(TRIMMINGS),
+    "thresholds_at_bps": st.none() | st.just(40_000_000_000),
+}
+
+
 def flows(hosts: int) -> st.SearchStrategy[Flow]:
     return st.builds(
         _flow_between,
@@ -308,12 +287,8 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             Flow,
             source=st.just(0),
             destination=st.just(1),
-            mtu_bytes=st.sampled_from(MTUS_BYTES),
-            ack_every_packets=st.sampled_from((1, 3, 64)),
-            retry_count=st.sampled_from((0, 1, 3, 7)),
-            timeout_exponent=st.sampled_from((4, 5, 7)),
+            connection=st.fixed_dictionaries(CONNECTION),
             starts_ns=st.integers(0, 20_000),
-            service=st.sampled_from(("rc", "rc", "uc")),
             verbs=st.lists(verbs(), min_size=1, max_size=24).map(tuple),
             reply=st.none() | verbs(),
             rates_bps=st.lists(st.sampled_from((0, 10**8, 333_333_333, 5 * 10**9, 10**11)), max_size=4).map(
@@ -321,10 +296,6 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             ),
             is_closed_loop=st.booleans(),
             is_bound=st.booleans(),
-            priority=st.sampled_from((0, 0, 3, 6)),
-            control=st.none() | st.sampled_from(CONTROLS),
-            reliability=st.none() | st.none() | st.sampled_from(RELIABILITIES),
-            spraying=st.none() | st.sampled_from(SPRAYINGS),
             moves_ns=st.lists(st.integers(0, 50_000), max_size=3).map(tuple),
             resets_ns=st.just(()) | st.lists(st.integers(1_000, 100_000), max_size=3).map(tuple),
             sends_datagrams=st.booleans(),
@@ -345,21 +316,25 @@ def verbs() -> st.SearchStrategy[Verb]:
 def _flow_between(order: list[int], flow: Flow) -> Flow:
     """Put the flow between two hosts; type UC has no READ and no replies."""
     flow = replace(flow, source=order[0], destination=order[1])
-    if flow.reliability is not None:
+    if flow.connection["reliability"] is not None:
         return _with_plain_writes(flow)
-    if flow.service == "rc":
+    if flow.connection["service"] == "rc":
         return flow
     reply = None if flow.reply is None else _unreliable(flow.reply)
-    control = flow.control if flow.control and not flow.control.wants_acknowledgements else None
-    return replace(flow, verbs=tuple(map(_unreliable, flow.verbs)), reply=reply, control=control)
+    control = flow.connection["control"]
+    if control is not None and control.wants_acknowledgements:
+        control = None
+    connection = {**flow.connection, "control": control}
+    return replace(flow, verbs=tuple(map(_unreliable, flow.verbs)), reply=reply, connection=connection)
 
 
 def _with_plain_writes(flow: Flow) -> Flow:
     """TCP besides controls its own window, so that no NIC may control its rate."""
     verbs = tuple(replace(verb, kind="write", imm=None) for verb in flow.verbs)
-    flow = replace(flow, service="rc", verbs=verbs, reply=None, is_bound=False, resets_ns=())
-    assert flow.reliability is not None
-    return replace(flow, control=None) if flow.reliability.controls_window else flow
+    connection = {**flow.connection, "service": "rc"}
+    if connection["reliability"].controls_window:
+        connection["control"] = None
+    return replace(flow, connection=connection, verbs=verbs, reply=None, is_bound=False, resets_ns=())
 
 
 def _unreliable(verb: Verb) -> Verb:
@@ -379,17 +354,9 @@ def networks(
     return RandomNetwork(
         profile=draw(st.sampled_from(PROFILES)),
         buffers_bytes=draw(st.tuples(*[buffers] * switches)),
-        alpha=draw(st.sampled_from((0.5, 1.0, 8.0))),
         kinds=draw(st.tuples(*[st.sampled_from(KINDS)] * switches)),
         flow_control=control,
-        marking=draw(
-            st.none() | markings() | st.dictionaries(st.sampled_from((0, 3)), markings(), min_size=1)
-        ),
-        weights=draw(st.none() | st.sampled_from(({0: 1, 3: 3}, {0: 2, 3: 1, 6: 1}))),
-        fair_rates=draw(st.none() | fair_rates()),
-        has_telemetry=draw(st.booleans()),
-        trimming=draw(st.sampled_from(TRIMMINGS)),
-        thresholds_at_bps=draw(st.none() | st.just(40_000_000_000)),
+        features=draw(st.fixed_dictionaries(FEATURES)),
         trunks=draw(st.tuples(*[links()] * (switches - 1))),
         hosts=tuple(hosts),
         flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from helpers.networks import GBPS
+from helpers.networks import GBPS, connect, network
 from helpers.plugin_files import FOLDER
 
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.plugins.source import read_plugin
 from rogue.simulator import (
-    IDEAL,
     IndependentLoss,
     Marking,
     ReceiverControl,
@@ -57,13 +56,15 @@ def star(
     marking: Marking | None = None,
 ) -> Simulation:
     """Hosts at one switch; each pair is a connection with a transfer."""
-    simulation = kind(seed=1, framing=UEC)
     trimming = None if trim_above_bytes is None else Trimming(trim_above_bytes)
-    simulation.add_switch("s0", buffer_bytes=400_000, alpha=8.0, trimming=trimming, marking=marking)
-    for host in range(1 + max(max(pair) for pair in pairs)):
-        simulation.add_host(f"h{host}", IDEAL)
-        rule = IndependentLoss(loss) if loss else None
-        simulation.add_link(f"h{host}", "s0", rate_bps=RATE_BPS, delay_ps=1_000_000, loss=rule)
+    simulation = network(
+        [(f"h{host}", "s0") for host in range(1 + max(max(pair) for pair in pairs))],
+        kind,
+        switch={"buffer_bytes": 400_000, "alpha": 8.0, "trimming": trimming, "marking": marking},
+        settings={"framing": UEC},
+        rate_bps=RATE_BPS,
+        loss=IndependentLoss(loss) if loss else None,
+    )
     simulation.sample_queues(2_000)
     _connect(simulation, reliability, pairs, size_bytes)
     return simulation
@@ -73,15 +74,15 @@ def fabric(
     kind: type[Simulation], reliability: Reliability, pairs: list[tuple[int, int]], size_bytes: int = 400_000
 ) -> Simulation:
     """Two leaves of four hosts and two spines, half of what the hosts could fill. Packets are sprayed."""
-    simulation = kind(seed=2, framing=UEC)
-    for switch in ("leaf0", "leaf1", "spine0", "spine1"):
-        simulation.add_switch(switch, buffer_bytes=2_000_000, alpha=8.0, trimming=Trimming(60_000))
-    for host in range(8):
-        simulation.add_host(f"h{host}", IDEAL)
-        simulation.add_link(f"h{host}", f"leaf{host // 4}", rate_bps=RATE_BPS, delay_ps=500_000)
-    for leaf in range(2):
-        for spine in range(2):
-            simulation.add_link(f"leaf{leaf}", f"spine{spine}", rate_bps=RATE_BPS, delay_ps=500_000)
+    downlinks = [(f"h{host}", f"leaf{host // 4}") for host in range(8)]
+    simulation = network(
+        [*downlinks, *((f"leaf{leaf}", f"spine{spine}") for leaf in range(2) for spine in range(2))],
+        kind,
+        switch={"buffer_bytes": 2_000_000, "alpha": 8.0, "trimming": Trimming(60_000)},
+        settings={"seed": 2, "framing": UEC},
+        rate_bps=RATE_BPS,
+        delay_ps=500_000,
+    )
     simulation.sample_queues(2_000)
     _connect(simulation, reliability, pairs, size_bytes, Spraying(paths=16))
     return simulation
@@ -95,8 +96,13 @@ def _connect(
     spraying: Spraying | None = None,
 ) -> None:
     for number, (source, destination) in enumerate(pairs):
-        queue_pair, _ = simulation.connect(
-            f"h{source}", f"h{destination}", mtu_bytes=PAYLOAD, retry_count=7, timeout_exponent=14,
-            reliability=reliability, spraying=spraying, path_seed=number,
-        )  # fmt: skip
+        queue_pair = connect(
+            simulation,
+            f"h{source}",
+            f"h{destination}",
+            mtu_bytes=PAYLOAD,
+            path_seed=number,
+            reliability=reliability,
+            spraying=spraying,
+        )
         queue_pair.post_write(1, size_bytes, True)

@@ -47,6 +47,7 @@ class Sample:
     seconds: float = 5.0
     sample_ns: int = 100_000_000
     title: str = "8-to-1 incast at 10 Gb/s"
+    file: str = "experiments/quickstart.yaml"
     unsupported: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
 
@@ -117,7 +118,7 @@ def _manifest(sample: Sample, cells: list[dict[str, object]]) -> dict[str, objec
             "factors": {"workload.senders": list(sample.senders)} if len(sample.senders) > 1 else {},
             "faults": [], "repetitions": sample.repetitions, "seed": 1,
         },
-        "source": {"file": "experiments/quickstart.yaml", "sha256": "0" * 64, "set": [], "data": {}},
+        "source": {"file": sample.file, "sha256": "0" * 64, "set": [], "data": {}},
         "sessions": [],
         "git": {"commit": "e82d7a3c0ffee0c0ffee0c0ffee0c0ffee0c0ffe", "dirty": False},
         "versions": {"python": "3.11.7", "rogue-testbed": "0.1.0", "numpy": "2.4.6"},

@@ -12,6 +12,7 @@ from rogue.reports.board import StoredOutcome
 from rogue.reports.cells.transfers import Transfers, transfers_of
 from rogue.reports.cells.view import CellView
 from rogue.reports.claims import Claim, Outcome, claims_sha256, evaluate, measures_sha256
+from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
@@ -87,6 +88,13 @@ def cell(cell_id: str = "rogue-r1", **changes: object) -> dict[str, object]:
         "id": cell_id, "transport": "rogue", "transport_name": changes.get("transport", "rogue"),
         "factors": {}, "repetition": 1, "seed": 1, "status": "ok", "facts": {}, **changes,
     }  # fmt: skip
+
+
+def measure(
+    directory: Path, metric: str, tables: Mapping[str, Sequence[Mapping[str, object]]], **facts: object
+) -> float | None:
+    """Return a metric of a cell with these rows."""
+    return METRICS[metric].of(tiny_view(directory, tables, **facts), SECOND)
 
 
 def tiny_view(
@@ -179,10 +187,19 @@ FIELDS: dict[str, object] = {
 }  # fmt: skip
 
 
+def claim_of(**changes: object) -> Claim:
+    """Return a published claim of Jain's index, 0.9 within 0.02, with these changes."""
+    return Claim.model_validate(FIELDS | changes)
+
+
 def judge(results: Results, **changes: object) -> Outcome:
-    """Return the one outcome of the claim with these changes."""
-    (outcome,) = evaluate([Claim.model_validate({**FIELDS, **changes})], results)
+    """Return the one outcome of that claim."""
+    (outcome,) = evaluate([claim_of(**changes)], results)
     return outcome
+
+
+Measured = dict[str, MeanInterval | None]
+"""Measured values of a claim's metric, by transport."""
 
 
 def narrow(mean: float) -> MeanInterval:

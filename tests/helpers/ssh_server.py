@@ -4,7 +4,7 @@ import os
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -45,7 +45,7 @@ class _File(paramiko.SFTPHandle):
 
 
 class _Files(paramiko.SFTPServerInterface):
-    """The files of this very machine, with their own paths."""
+    """The files of this machine."""
 
     def open(self, path: str, flags: int, _attributes: paramiko.SFTPAttributes) -> paramiko.SFTPHandle | int:
         is_written = bool(flags & os.O_WRONLY)
@@ -94,10 +94,11 @@ def _execute(channel: paramiko.Channel, command: str) -> None:
 
 
 @contextmanager
-def served_node(directory: Path) -> Iterator[Login]:
-    """A node `h0` that serves connections; how to log in to it."""
-    client, host = paramiko.ECDSAKey.generate(), paramiko.ECDSAKey.generate()
-    client.write_private_key_file(str(directory / "id_ecdsa"))
+def accepting(
+    server: Callable[[], paramiko.ServerInterface], directory: Path
+) -> Iterator[tuple[int, list[paramiko.Transport]]]:
+    """Serve connections, with a file of known hosts in the directory; yield the port and the connections."""
+    host = paramiko.ECDSAKey.generate()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
         (directory / "known_hosts").write_text(f"[127.0.0.1]:{port} {host.get_name()} {host.get_base64()}\n")
@@ -111,13 +112,27 @@ def served_node(directory: Path) -> Iterator[Login]:
                     transport = paramiko.Transport(connection)
                     transport.add_server_key(host)
                     transport.set_subsystem_handler("sftp", paramiko.SFTPServer, _Files)
-                    with suppress(paramiko.SSHException, EOFError, OSError):
-                        transport.start_server(server=_Server(client))
+                    with suppress(paramiko.SSHException, EOFError, OSError):  # the client is gone
+                        transport.start_server(server=server())
                     transports.append(transport)
 
         threading.Thread(target=serve, daemon=True).start()
-        key_file, known_hosts = directory / "id_ecdsa", directory / "known_hosts"
-        yield Login("h0", "127.0.0.1", port, "root", (key_file,), (known_hosts,))
+        yield port, transports
         listener.shutdown(socket.SHUT_RDWR)
         for transport in transports:
             transport.close()
+
+
+@contextmanager
+def served_node(directory: Path) -> Iterator[Login]:
+    """Serve a node `h0` that runs commands here; yield its login."""
+    client = client_key(directory)
+    with accepting(lambda: _Server(client), directory) as (port, _):
+        yield Login("h0", "127.0.0.1", port, "root", (directory / "id_ecdsa",), (directory / "known_hosts",))
+
+
+def client_key(directory: Path) -> paramiko.PKey:
+    """Write a new private key of a client; return it."""
+    key = paramiko.ECDSAKey.generate()
+    key.write_private_key_file(str(directory / "id_ecdsa"))
+    return key

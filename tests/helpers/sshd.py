@@ -72,7 +72,7 @@ class Laboratory:
         )  # fmt: skip
 
     def know(self, *servers: Server) -> None:
-        """Only these servers' keys are known from now on."""
+        """Make only the keys of these servers known."""
         self.known_hosts.write_text("".join(server.known_hosts_line for server in servers))
 
     def mistake(self, server: Server) -> None:
@@ -85,7 +85,7 @@ class Laboratory:
 
 @contextmanager
 def laboratory(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laboratory]:
-    """Both servers and the agent, for as long as the context lasts."""
+    """Run both servers and the agent."""
     key, user = paramiko.ECDSAKey.generate(), getpass.getuser()
     with ExitStack() as stack:
         monkeypatch.setenv("SSH_AUTH_SOCK", stack.enter_context(user_agent(directory, key)))
@@ -103,7 +103,7 @@ def laboratory(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab
 
 @contextmanager
 def user_agent(directory: Path, key: paramiko.ECDSAKey) -> Iterator[str]:
-    """A user's SSH agent with this key; its socket."""
+    """Run an SSH agent with this key; yield its socket."""
     address, key_file = directory / "agent", directory / "key"
     key.write_private_key_file(str(key_file))
     with subprocess.Popen(["ssh-agent", "-D", "-a", str(address)], stdout=subprocess.PIPE) as agent:
@@ -119,7 +119,7 @@ def user_agent(directory: Path, key: paramiko.ECDSAKey) -> Iterator[str]:
 
 @contextmanager
 def served(directory: Path, accepted: paramiko.PKey, more: str = "") -> Iterator[Server]:
-    """A server that lets this key in; more: further lines of its configuration."""
+    """Run a server that accepts this key; more: further lines of its configuration."""
     program, config, host_key = _set_up(directory, accepted, more)
     with socket.create_server(("127.0.0.1", 0)) as listener, (directory / "log").open("wb") as log:
         server = Server(int(listener.getsockname()[1]), host_key, directory / "log")
@@ -147,7 +147,7 @@ def served(directory: Path, accepted: paramiko.PKey, more: str = "") -> Iterator
 
 @contextmanager
 def served_crowd(directory: Path, accepted: paramiko.PKey, more: str) -> Iterator[Server]:
-    """A server that listens itself, and so counts who has not logged in yet (`MaxStartups`)."""
+    """Run a server that listens itself, and so limits unauthenticated connections (`MaxStartups`)."""
     program, config, host_key = _set_up(directory, accepted, more)
     log = directory / "log"
     for _ in range(_PORTS_TRIED):  # another process may take a free port before the server does
@@ -176,7 +176,7 @@ def _copy(words: IO[bytes], log: Path) -> None:
 
 
 def _set_up(directory: Path, accepted: paramiko.PKey, more: str) -> tuple[str, Path, paramiko.PKey]:
-    """The program, its configuration and its key."""
+    """Write the files of a server; return program, configuration and key."""
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # Debian's has it made by systemd
     directory.mkdir()

@@ -27,7 +27,7 @@ NAMES = ("step", "red", "codel", "drill", "hashed", "cut", "flowlet", "pi2")
 
 @contextmanager
 def loaded(*names: str) -> Iterator[None]:
-    """Have these parts of switches, by the names of their files."""
+    """Load switch controls, by the names of their files."""
     load_plugins([read_plugin(str(SWITCHES / f"{name}.h"), "") for name in names])
     yield
     unload_plugins()
@@ -41,7 +41,7 @@ def fan_in(
     size_bytes: int = 300 * 1024,
     **features: Any,
 ) -> Simulation:
-    """Four hosts that send to one, over a switch."""
+    """Build four hosts that send to one over a switch."""
     simulation = simulation_type(seed=1)
     simulation.add_switch("s0", controls=controls, **({"buffer_bytes": 300_000, "alpha": 8.0} | features))
     for host in range(5):
@@ -65,7 +65,7 @@ def two_tier(
     every_ns: int = 0,
     **connection: Any,
 ) -> Simulation:
-    """Two leaves of four hosts, four spines; each host of one leaf sends messages to one of the other."""
+    """Build two leaves and four spines; each host of one leaf sends messages to one of the other."""
     simulation = kind(seed=3)
     for switch in ("leaf0", "leaf1", "spine0", "spine1", "spine2", "spine3"):
         simulation.add_switch(switch, buffer_bytes=2_000_000, alpha=8.0, marking=marking, controls=controls)
@@ -90,7 +90,7 @@ def _post(queue_pair: QueuePair, wr_id: int, size_bytes: int, _now_ns: int) -> N
 
 
 def outcome(simulation: Simulation, until_ns: int) -> dict[str, object]:
-    """All that a run says."""
+    """Return digest, counters and queues of a run."""
     simulation.run_until(until_ns)
     simulation.check_invariants()
     table = {name: values.tolist() for name, values in simulation.queue_table().items()}
@@ -100,7 +100,7 @@ def outcome(simulation: Simulation, until_ns: int) -> dict[str, object]:
 def with_controls(
     build: Callable[[type[Simulation]], Simulation], *controls: SwitchControl
 ) -> Callable[[type[Simulation]], Simulation]:
-    """The same network, with these parts in every switch, and connections that can have them."""
+    """Return a builder of the same network with these controls in every switch."""
 
     def build_with(kind: type[Simulation]) -> Simulation:
         class Controlled(kind):  # type: ignore[misc, valid-type]

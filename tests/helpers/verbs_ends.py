@@ -119,6 +119,11 @@ class Scene:
     sent: Files
     received: Files
 
+    @property
+    def log(self) -> TransferLog:
+        """Transfers of the flow that have ended."""
+        return self.flow.records.transfers
+
     def follow(self, schedule: Schedule) -> None:
         """Give the flow its schedule, and begin."""
         self.flow.follow(schedule)
@@ -172,7 +177,7 @@ def scene(
     here, there = (stack.enter_context(opened(pyverbs, PORT, plan, ticker.read)) for plan in plans)
     connect(here, there)
     sent, received = Files(), Files()
-    limiter = KnownLimiter(sent.table("limiter", LIMITER_COLUMNS)) if has_limiter else None
+    limiter = KnownLimiter(sent.table("limiter", LIMITER_COLUMNS).row) if has_limiter else None
     link = LinkFacts(RATE_BPS, MTU_BYTES, rate_step_bps=1_000_000, has_limiter=has_limiter)
     shadow = QueuePairNumbers(here.pairs[1].qp_num, there.pairs[1].qp_num) if has_shadow else None
     seal = Seal(here.nonce, there.nonce) if has_shadow else None
@@ -190,7 +195,7 @@ def scene(
     responder = VerbsResponder(
         there,
         remote_of(here).memory,
-        KnownLimiter(received.table("limiter", LIMITER_COLUMNS)) if has_limiter else None,
+        KnownLimiter(received.table("limiter", LIMITER_COLUMNS).row) if has_limiter else None,
         received.table("events", EVENT_COLUMNS),
         ThroughputMeter(received.table("throughput", METER_COLUMNS), INTERVAL_NS),
         ticker.read,

@@ -15,7 +15,7 @@ from helpers.experiments import SMALL, write_experiment
 LABELS = SMALL.replace("[rogue, roce]", "[{name: rogue, label: %s}, {name: roce, label: %s}]")
 PATIENCE_SECONDS = 180
 FIGURES_SECONDS = 300
-"""A report is built by a process of low priority."""
+"""A machine that runs other tests builds a report slowly."""
 
 
 class Waiting:

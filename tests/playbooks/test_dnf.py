@@ -122,14 +122,14 @@ def play(root: Path, wanted: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_missing_packages_are_installed_once_and_without_recommended_ones(root: Path) -> None:
+def test_missing_packages_are_installed_once_without_recommended_ones(root: Path) -> None:
     done = play(root, ["perftest"])
     assert "changed=1 " in done.stdout, done.stdout
     assert packages(Below(root)) == ["iproute", "perftest"]
     assert "changed=0 " in play(root, ["iproute", "perftest"]).stdout
 
 
-def test_packages_that_no_repository_has_are_named(root: Path) -> None:
+def test_unknown_packages_are_named(root: Path) -> None:
     done = play(root, ["nowhere"])
     assert done.returncode != 0
     assert "packages nowhere: " in done.stdout, done.stdout

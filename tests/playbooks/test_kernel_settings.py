@@ -110,9 +110,7 @@ def test_everything_is_set_once_and_restored(node: FakeNode) -> None:
 
 
 @pytest.mark.parametrize("kind", WANTED)
-def test_what_an_interrupted_run_left_is_restored(
-    node: FakeNode, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_run_is_restored(node: FakeNode, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = state(node)
     keep(node, PATHS, False)
     setter = KINDS[kind].set
@@ -129,7 +127,7 @@ def test_what_an_interrupted_run_left_is_restored(
     assert state(node) == before
 
 
-def test_a_value_from_before_is_never_replaced(node: FakeNode) -> None:
+def test_first_value_is_never_replaced(node: FakeNode) -> None:
     keep(node, PATHS, False)
     set_all(node, {"kernel_files": {ECN: 1}})
     node.write(ECN, "0\n")
@@ -137,7 +135,7 @@ def test_a_value_from_before_is_never_replaced(node: FakeNode) -> None:
     assert json.loads(node.path(BEFORE).read_text())["kernel_files"] == {ECN: "2"}
 
 
-def test_a_reboot_is_found_and_healed_once(tmp_path: Path) -> None:
+def test_reboot_is_drift_and_healed_once(tmp_path: Path) -> None:
     node = FakeCardNode(tmp_path)
     keep(node, PATHS, False)
     set_all(node, card_settings())
@@ -149,7 +147,7 @@ def test_a_reboot_is_found_and_healed_once(tmp_path: Path) -> None:
     assert (drift(node), set_all(node, card_settings())) == ([], [])
 
 
-def test_changes_by_others_are_drift_and_those_by_experiments_are_not(tmp_path: Path) -> None:
+def test_drift_excludes_changes_by_experiments(tmp_path: Path) -> None:
     node = FakeCardNode(tmp_path)
     keep(node, PATHS, False)
     set_all(node, card_settings())
@@ -162,7 +160,7 @@ def test_changes_by_others_are_drift_and_those_by_experiments_are_not(tmp_path: 
     assert drift(node) == []
 
 
-def test_a_card_gets_its_settings_back_exactly(tmp_path: Path) -> None:
+def test_card_settings_are_restored(tmp_path: Path) -> None:
     """mlx5 reports 100 % for each class, a sum that dcb refuses: only zeros restore that."""
     node = FakeCardNode(tmp_path)
     node.objects["maxrate"]["tc-maxrate"] = LIMITED
@@ -175,8 +173,8 @@ def test_a_card_gets_its_settings_back_exactly(tmp_path: Path) -> None:
     assert state(node) == before
 
 
-def test_interrupts_keep_their_processors_after_a_reboot(tmp_path: Path) -> None:
-    """The number may be that of another device."""
+def test_interrupts_are_not_restored_after_a_reboot(tmp_path: Path) -> None:
+    """After a reboot the number may be that of another device."""
     node = FakeCardNode(tmp_path)
     node.write("/proc/sys/kernel/random/boot_id", "a\n")
     keep(node, [], False)
@@ -203,7 +201,7 @@ def test_commands_for_each_driver(
     assert [command for command in node.commands if " show " not in command] == golden
 
 
-def test_a_driver_may_report_before_the_first_setting_what_its_card_does_not_do(tmp_path: Path) -> None:
+def test_shares_are_set_even_if_reported(tmp_path: Path) -> None:
     node = FakeCardNode(tmp_path)
     node.objects["ets"] = {"tc-tsa": ETS, "tc-bw": SHARES, "prio-tc": ONE_TO_ONE}
     set_all(node, priorities())
@@ -211,7 +209,7 @@ def test_a_driver_may_report_before_the_first_setting_what_its_card_does_not_do(
     assert node.link_toggles == 0, "pauses did not change, and the link stays up"
 
 
-def test_a_table_of_dscps_comes_back(tmp_path: Path) -> None:
+def test_dscp_table_is_restored(tmp_path: Path) -> None:
     node = FakeCardNode(tmp_path)
     node.objects["app"]["dscp-prio"] = "24:2 48:6"
     keep(node, [], False)
@@ -221,7 +219,7 @@ def test_a_table_of_dscps_comes_back(tmp_path: Path) -> None:
     assert node.objects["app"]["dscp-prio"] == "24:2 48:6"
 
 
-def test_what_a_card_cannot_do_is_refused(tmp_path: Path, node: FakeNode) -> None:
+def test_unsupported_card_settings_are_refused(tmp_path: Path, node: FakeNode) -> None:
     connectx3 = FakeCardNode(tmp_path / "mlx4", "mlx4_core")
     with pytest.raises(StateError, match="mlx4_core ignores the DSCP although the kernel accepts a table"):
         set_all(connectx3, priorities("dscp"))
@@ -231,7 +229,7 @@ def test_what_a_card_cannot_do_is_refused(tmp_path: Path, node: FakeNode) -> Non
         set_all(node, priorities("pcp", 3))
 
 
-def test_another_discipline_on_the_interface_is_not_replaced(node: FakeNode) -> None:
+def test_foreign_queueing_discipline_is_not_replaced(node: FakeNode) -> None:
     node.roots["eth1"] = "qdisc tbf 8001: root refcnt 2 rate 1Mbit\n"
     with pytest.raises(
         StateError, match="interface eth1: got `qdisc tbf 8001: root`, expected the kernel's default"
@@ -240,7 +238,7 @@ def test_another_discipline_on_the_interface_is_not_replaced(node: FakeNode) -> 
     assert node.trees["eth1"] == []
 
 
-def test_a_limiters_rate_may_change_but_not_the_tree() -> None:
+def test_drift_ignores_rates_of_limiters() -> None:
     kind, rest = KINDS["traffic_control"], "class htb 1:10 root prio 0\n"
     left = f"class htb 1:11 root prio 0 rate 10Gbit overhead 24 ceil 10Gbit burst 1Mb cburst 1Mb \n{rest}"
     later = f"{rest}class htb 1:11 root prio 0 rate 20Mbit overhead 24 ceil 20Mbit burst 9b cburst 9b \n"
@@ -249,7 +247,7 @@ def test_a_limiters_rate_may_change_but_not_the_tree() -> None:
     assert kind.has_drifted(None, left)
 
 
-def test_a_module_that_is_in_use_is_named_and_the_rest_is_restored(node: FakeNode) -> None:
+def test_module_in_use_is_named_and_the_rest_restored(node: FakeNode) -> None:
     keep(node, PATHS, False)
     act_as_the_roles(node)
     set_all(node, WANTED)
@@ -262,7 +260,7 @@ def test_a_module_that_is_in_use_is_named_and_the_rest_is_restored(node: FakeNod
     assert not node.path(BEFORE).exists()
 
 
-def test_a_driver_keeps_the_modules_that_it_needs(node: FakeNode) -> None:
+def test_modules_that_a_driver_needs_stay_loaded(node: FakeNode) -> None:
     keep(node, PATHS, False)
     act_as_the_roles(node)
     node.write("/sys/module/mlx5_ib/drivers/auxiliary", "")
@@ -273,7 +271,7 @@ def test_a_driver_keeps_the_modules_that_it_needs(node: FakeNode) -> None:
     assert not node.path("/sys/module/rdma_rxe").exists()
 
 
-def test_modules_that_were_loaded_before_and_drivers_of_cards_stay_loaded(node: FakeNode) -> None:
+def test_earlier_modules_and_card_drivers_stay_loaded(node: FakeNode) -> None:
     node.load("ib_uverbs")
     keep(node, PATHS, False)
     act_as_the_roles(node)
@@ -288,7 +286,7 @@ def test_modules_that_were_loaded_before_and_drivers_of_cards_stay_loaded(node: 
     assert node.path("/sys/module/ib_uverbs/refcnt").exists()
 
 
-def test_a_directory_in_which_others_put_files_stays(node: FakeNode) -> None:
+def test_directory_with_files_of_others_stays(node: FakeNode) -> None:
     keep(node, PATHS, False)
     act_as_the_roles(node)
     node.write("/etc/modules-load.d/theirs.conf", "dummy\n")
@@ -297,7 +295,7 @@ def test_a_directory_in_which_others_put_files_stays(node: FakeNode) -> None:
     assert not node.path("/etc/modules-load.d/rogue.conf").exists()
 
 
-def test_a_damaged_file_is_refused(node: FakeNode) -> None:
+def test_damaged_state_file_is_refused(node: FakeNode) -> None:
     node.write(BEFORE, "{")
     with pytest.raises(StateError, match=r"before\.json is damaged"):
         restore(node, False)
@@ -322,7 +320,7 @@ def test_a_damaged_file_is_refused(node: FakeNode) -> None:
         ({"card_priorities": {"../eth1": {}}}, "interface: got '../eth1'"),
     ],
 )
-def test_words_that_would_be_other_options_lines_or_files_are_refused_before_any_change(
+def test_unsafe_words_are_refused_before_any_change(
     node: FakeNode, wanted: dict[str, Any], message: str
 ) -> None:
     before = node.state()
@@ -333,7 +331,7 @@ def test_words_that_would_be_other_options_lines_or_files_are_refused_before_any
     assert (node.state(), node.commands) == (before, [])
 
 
-def test_a_file_that_only_root_may_see_has_no_value(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_file_has_no_value(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
     """debugfs has mode 0700, and the preflight runs without root."""
 
     def denied(*_: object, **__: object) -> None:
@@ -345,7 +343,7 @@ def test_a_file_that_only_root_may_see_has_no_value(node: FakeNode, monkeypatch:
         assert KINDS["kernel_files"].observe(node, PARAMETER) is None
 
 
-def test_a_missing_file_or_interface_is_named(node: FakeNode) -> None:
+def test_missing_file_or_interface_is_named(node: FakeNode) -> None:
     with pytest.raises(StateError, match=r"tcp_none: this kernel has no such file; load the module"):
         set_all(node, {"kernel_files": {"/proc/sys/net/ipv4/tcp_none": 1}})
     with pytest.raises(StateError, match="interface eth9: not on this node; correct the inventory"):

@@ -12,7 +12,7 @@ from ansible_collections.rogue.testbed.plugins.modules.node_facts import dcqcn_o
 from helpers.fake_card import INTERRUPTS, PCI, FakeCardNode
 from helpers.fake_node import FakeNode
 
-ASKED: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "tools": ["tc", "rdma", "ib_write_bw", "pyverbs"],
     "interfaces": ["eth1", "eth9"],
     "mac": "52:54:00:00:00:01",
@@ -37,78 +37,75 @@ def add_gid(node: FakeNode, index: int, kind: str, gid: str) -> None:
     node.write(f"{port}/state", "4: ACTIVE\n")
 
 
-def test_the_rdma_port_is_found_from_the_experiment_address(node: FakeNode) -> None:
+def test_rdma_port_of_the_experiment_address(node: FakeNode) -> None:
     add_gid(node, 0, "IB/RoCE v1", "::ffff:10.9.0.10")
     add_gid(node, 1, "RoCE v2", "fe80::1")
     add_gid(node, 2, "RoCE v2", "::ffff:10.9.0.10")
     add_gid(node, 3, "RoCE v2", "::ffff:10.0.2.15")
-    found = examine(node, ASKED)["rdma_ports"]
-    assert [(port["gid_index"], port["is_asked_for"]) for port in found] == [(2, True), (3, False)]
+    found = examine(node, OPTIONS)["rdma_ports"]
+    assert [(port["gid_index"], port["is_own"]) for port in found] == [(2, True), (3, False)]
     assert (found[0]["device"], found[0]["port"], found[0]["interface"]) == ("rxe0", 1, "eth1")
     assert found[0]["state"] == "ACTIVE"
 
 
-def test_addresses_of_ipv6_are_named_without_those_of_a_link(node: FakeNode) -> None:
+def test_ipv6_gids_exclude_link_local(node: FakeNode) -> None:
     add_gid(node, 0, "IB/RoCE v1", "fd00::9")
     add_gid(node, 1, "RoCE v2", "fe80::1")
     add_gid(node, 2, "RoCE v2", "fd00::10")
-    facts = examine(node, ASKED)
+    facts = examine(node, OPTIONS)
     assert (facts["rdma_ports"], facts["ipv6_gids"]) == ([], ["fd00::10 on eth1"])
 
 
-def test_the_rdma_port_of_an_address_of_ipv6(node: FakeNode) -> None:
+def test_rdma_port_of_an_ipv6_address(node: FakeNode) -> None:
     add_gid(node, 0, "RoCE v2", "fe80::1")
     add_gid(node, 1, "RoCE v2", "::ffff:10.9.0.10")
     add_gid(node, 2, "IB/RoCE v1", "fd00::10")
     add_gid(node, 3, "RoCE v2", "fd00::10")
-    found = examine(node, {**ASKED, "address": "fd00::10"})["rdma_ports"]
-    assert [(port["gid_index"], port["is_asked_for"]) for port in found] == [(1, False), (3, True)]
+    found = examine(node, {**OPTIONS, "address": "fd00::10"})["rdma_ports"]
+    assert [(port["gid_index"], port["is_own"]) for port in found] == [(1, False), (3, True)]
 
 
-def test_addresses_of_both_families_but_not_those_of_a_link(node: FakeNode) -> None:
-    node.addresses += (
-        "2: eth1    inet6 fd00::10/64 scope global \\       valid_lft forever preferred_lft forever\n"
-        "2: eth1    inet6 fe80::5054:ff:fe00:1/64 scope link \\       valid_lft forever\n"
-    )
-    assert examine(node, ASKED)["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10", "fd00::10"]}
+def test_addresses_exclude_ipv6_link_local(node: FakeNode) -> None:
+    node.addresses |= {"eth1": ["10.9.0.10", "fd00::10", "fe80::5054:ff:fe00:1"], "eth2": ["fe80::1"]}
+    assert examine(node, OPTIONS)["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10", "fd00::10"]}
 
 
-def test_headers_of_ipv6_are_larger(node: FakeNode) -> None:
+def test_ping_size_over_ipv6(node: FakeNode) -> None:
     node.replying = {"fd00::11"}
-    question = {**ASKED, "address": "fd00::10", "peers": {"h1": "fd00::11"}}
-    assert examine(node, question)["round_trips_ms"] == {"h1": 1.25}
+    options = {**OPTIONS, "address": "fd00::10", "peers": {"h1": "fd00::11"}}
+    assert examine(node, options)["round_trips_ms"] == {"h1": 1.25}
     assert any("-M do -s 4252 fd00::11" in command for command in node.commands)  # 40 for IPv6, 8 for ICMP
 
 
-def test_a_cards_model_and_rate_are_read_a_device_in_software_has_neither(node: FakeNode) -> None:
+def test_model_and_rate_of_an_rdma_port(node: FakeNode) -> None:
     add_gid(node, 0, "RoCE v2", "::ffff:10.9.0.10")
-    (port,) = examine(node, ASKED)["rdma_ports"]
+    (port,) = examine(node, OPTIONS)["rdma_ports"]
     assert (port["hca_type"], port["rate_bps"]) == ("", 0)
     node.write("/sys/class/infiniband/rxe0/hca_type", "MT4117\n")
     node.write("/sys/class/infiniband/rxe0/ports/1/rate", "25 Gb/sec (1X EDR)\n")
-    (port,) = examine(node, ASKED)["rdma_ports"]
+    (port,) = examine(node, OPTIONS)["rdma_ports"]
     assert (port["hca_type"], port["rate_bps"]) == ("MT4117", 25_000_000_000)
     node.write("/sys/class/infiniband/rxe0/ports/1/rate", "2.5 Gb/sec (1X SDR)\n")
-    assert examine(node, ASKED)["rdma_ports"][0]["rate_bps"] == 2_500_000_000
+    assert examine(node, OPTIONS)["rdma_ports"][0]["rate_bps"] == 2_500_000_000
 
 
-def test_peers_are_asked_with_packets_of_full_size_in_one_piece(node: FakeNode) -> None:
+def test_peers_are_pinged_with_full_packets(node: FakeNode) -> None:
     node.replying = {"10.9.0.11"}
-    assert examine(node, ASKED)["round_trips_ms"] == {"h1": 1.25, "h2": None}
+    assert examine(node, OPTIONS)["round_trips_ms"] == {"h1": 1.25, "h2": None}
     ping = next(command for command in node.commands if command.startswith("ping"))
     assert "-M do -s 4272 " in ping  # 4300 less 20 for IP and 8 for ICMP
 
 
 def test_peers_that_reply_to_small_packets_alone_are_named(node: FakeNode) -> None:
     node.replying, node.replying_to_small = {"10.9.0.11"}, {"10.9.0.12"}
-    facts = examine(node, ASKED)
+    facts = examine(node, OPTIONS)
     assert facts["round_trips_ms"] == {"h1": 1.25, "h2": None}
     assert facts["small_packets_only"] == ["h2"]
 
 
 def test_interfaces_and_addresses(node: FakeNode) -> None:
     node.write("/sys/class/net/eth1/operstate", "up\n")
-    facts = examine(node, ASKED)
+    facts = examine(node, OPTIONS)
     assert facts["interfaces"] == {
         "eth1": {
             "mac": "52:54:00:00:00:01",
@@ -125,13 +122,13 @@ def test_interfaces_and_addresses(node: FakeNode) -> None:
 def test_files_are_named_by_their_checksum(node: FakeNode) -> None:
     node.write("/opt/rogue/dool", "dool")
     expected = hashlib.sha256(b"dool").hexdigest()
-    assert examine(node, ASKED)["files"] == {
+    assert examine(node, OPTIONS)["files"] == {
         "/opt/rogue/dool": expected,
         "/opt/rogue/rogue-agent.pyz": None,
     }
 
 
-def test_what_an_earlier_run_left_is_found(node: FakeNode) -> None:
+def test_leftovers_of_an_earlier_run(node: FakeNode) -> None:
     node.write("/proc/812/cmdline", "python3\0/opt/rogue/rogue-agent.pyz\0serve\0")
     node.write("/proc/813/cmdline", "vi\0notes\0about\0rogue-agent.pyz\0")
     node.write("/proc/814/cmdline", "")
@@ -139,7 +136,7 @@ def test_what_an_earlier_run_left_is_found(node: FakeNode) -> None:
     node.write("/var/lib/rogue/spool/a/rtt.csv", "12345")
     node.write("/tmp/rogue-dool-x1/cpu.csv", "1")
     node.write("/tmp/rogue-agent-k3/rtt.csv", "1")
-    facts = examine(node, ASKED)
+    facts = examine(node, OPTIONS)
     assert facts["processes"] == ["812 python3 /opt/rogue/rogue-agent.pyz serve"]
     assert facts["spooled_bytes"] == 5
     assert facts["leftovers"] == ["/tmp/rogue-agent-k3", "/tmp/rogue-dool-x1"]
@@ -147,27 +144,27 @@ def test_what_an_earlier_run_left_is_found(node: FakeNode) -> None:
 
 
 def test_missing_tools_are_named(node: FakeNode) -> None:
-    assert examine(node, ASKED)["missing_tools"] == ["ib_write_bw", "pyverbs"]
+    assert examine(node, OPTIONS)["missing_tools"] == ["ib_write_bw", "pyverbs"]
 
 
-def test_a_provisioned_node_says_what_is_no_longer_as_provisioning_left_it(node: FakeNode) -> None:
-    assert not examine(node, ASKED)["is_provisioned"]
+def test_drift_of_a_provisioned_node(node: FakeNode) -> None:
+    assert not examine(node, OPTIONS)["is_provisioned"]
     establish(node, {"kernel_files": {"/sys/class/net/eth1/mtu": 4300}}, False)
     node.write("/etc/modules-load.d/rogue.conf", "ib_uverbs\nrdma-rxe\n")
     node.load("rdma_rxe")
     node.write("/sys/class/net/eth1/mtu", "1400\n")
-    facts = examine(node, ASKED)
+    facts = examine(node, OPTIONS)
     assert node.path(BEFORE).exists()
     assert facts["is_provisioned"]
     assert facts["drift"] == ["kernel module ib_uverbs", "kernel_files /sys/class/net/eth1/mtu"]
 
 
-def test_the_interface_with_a_mac_is_the_one_of_cloudlabs_map_or_of_a_card(node: FakeNode) -> None:
+def test_interface_with_mac(node: FakeNode) -> None:
     node.write("/sys/class/net/br0/address", "52:54:00:00:00:01\n")
-    assert examine(node, ASKED)["interface_with_mac"] == "eth1", "a bridge borrows the MAC of its port"
+    assert examine(node, OPTIONS)["interface_with_mac"] == "eth1", "a bridge borrows the MAC of its port"
     node.write("/var/emulab/boot/ifmap", "eth0 10.1.1.2 525400000001\n")
-    assert examine(node, ASKED)["interface_with_mac"] == "eth0"
-    assert examine(node, {**ASKED, "mac": "52:54:00:00:00:99"})["interface_with_mac"] is None
+    assert examine(node, OPTIONS)["interface_with_mac"] == "eth0"
+    assert examine(node, {**OPTIONS, "mac": "52:54:00:00:00:99"})["interface_with_mac"] is None
 
 
 @pytest.mark.parametrize(
@@ -184,15 +181,15 @@ def test_the_interface_with_a_mac_is_the_one_of_cloudlabs_map_or_of_a_card(node:
 )
 def test_supported_systems(node: FakeNode, release: str, family: str, is_supported: bool) -> None:
     node.write("/etc/os-release", release)
-    facts = examine(node, ASKED)
+    facts = examine(node, OPTIONS)
     assert (facts["family"], facts["is_supported_system"]) == (family, is_supported)
 
 
-def test_a_card_says_trust_pauses_and_dcqcn(tmp_path: Path) -> None:
+def test_trust_pauses_and_dcqcn_of_a_card(tmp_path: Path) -> None:
     node = FakeCardNode(tmp_path)
     node.objects["app"]["dscp-prio"] = "26:3"
     node.objects["pfc"]["prio-pfc"] = "0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off"
-    interfaces = examine(node, {**ASKED, "interfaces": ["eth1", "eth0"]})["interfaces"]
+    interfaces = examine(node, {**OPTIONS, "interfaces": ["eth1", "eth0"]})["interfaces"]
     assert interfaces["eth1"]["card"]["trust"] == "dscp"
     assert interfaces["eth1"]["card"]["paused"] == [3]
     assert interfaces["eth1"]["card"]["dcqcn"]["state"] == "unknown"
@@ -201,7 +198,7 @@ def test_a_card_says_trust_pauses_and_dcqcn(tmp_path: Path) -> None:
     assert interfaces["eth1"]["card"]["local_processors"] == [0, 1, 4]
 
 
-def test_dcqcn_is_known_by_ofeds_switches_alone(tmp_path: Path) -> None:
+def test_dcqcn_state(tmp_path: Path) -> None:
     def dcqcn(node: FakeNode) -> dict[str, Any]:
         return dcqcn_of(node, "eth1", card_of(node, "eth1"))
 

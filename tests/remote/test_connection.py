@@ -30,7 +30,7 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laborator
 
 
 def open_sockets() -> int:
-    """Sockets of this process."""
+    """Return the number of sockets of this process."""
     links = Path("/proc/self/fd").iterdir()
     return sum(str(link.readlink()).startswith("socket:") for link in links if link.is_symlink())
 
@@ -39,9 +39,7 @@ def transports() -> list[paramiko.Transport]:
     return [thread for thread in threading.enumerate() if isinstance(thread, paramiko.Transport)]
 
 
-def test_an_alias_behind_a_jump_host_is_reached_and_nothing_stays_open(
-    there: Laboratory, tmp_path: Path
-) -> None:
+def test_alias_behind_a_jump_host_is_reached_and_closed(there: Laboratory, tmp_path: Path) -> None:
     before = open_sockets()
     with connect(resolve(there.destination()), limit_s=LIMIT_S) as shell:
         assert shell.run("echo $SSH_CONNECTION").split()[-1] == str(there.node.port)
@@ -59,7 +57,7 @@ def test_an_alias_behind_a_jump_host_is_reached_and_nothing_stays_open(
 
 
 @pytest.mark.parametrize(("unknown", "named"), [("gate", "h0: jump host lab-gate"), ("node", "h0")])
-def test_an_unknown_key_at_either_hop_is_refused(there: Laboratory, unknown: str, named: str) -> None:
+def test_unknown_key_at_either_hop_is_refused(there: Laboratory, unknown: str, named: str) -> None:
     known, other = (there.node, there.gate) if unknown == "gate" else (there.gate, there.node)
     there.know(known)
     before = open_sockets()
@@ -75,9 +73,7 @@ def test_an_unknown_key_at_either_hop_is_refused(there: Laboratory, unknown: str
 
 
 @pytest.mark.parametrize(("wrong", "named"), [("gate", "h0: jump host lab-gate"), ("node", "h0")])
-def test_another_key_than_the_known_one_is_refused_at_either_hop(
-    there: Laboratory, wrong: str, named: str
-) -> None:
+def test_wrong_key_at_either_hop_is_refused(there: Laboratory, wrong: str, named: str) -> None:
     server = there.gate if wrong == "gate" else there.node
     there.mistake(server)
     before = open_sockets()
@@ -90,7 +86,7 @@ def test_another_key_than_the_known_one_is_refused_at_either_hop(
     assert (transports(), open_sockets()) == ([], before)
 
 
-def test_a_key_may_be_filed_under_an_alias_of_its_own(there: Laboratory) -> None:
+def test_host_key_alias(there: Laboratory) -> None:
     there.config.write_text(f"Host lab-node\n  HostKeyAlias the-node\n{there.config.read_text()}")
     line = there.node.known_hosts_line.replace(f"[127.0.0.1]:{there.node.port}", "the-node")
     there.known_hosts.write_text(there.gate.known_hosts_line + line)
@@ -98,7 +94,7 @@ def test_a_key_may_be_filed_under_an_alias_of_its_own(there: Laboratory) -> None
         assert shell.run("echo here") == "here\n"
 
 
-def test_who_is_not_let_in_is_told_by_whom(there: Laboratory, tmp_path: Path) -> None:
+def test_refused_login_names_the_hop(there: Laboratory, tmp_path: Path) -> None:
     (tmp_path / "node" / "authorized_keys").write_text("")
     with (
         pytest.raises(NodeError, match=r"^h0: SSH failed: .*[Aa]uthentication"),
@@ -108,7 +104,7 @@ def test_who_is_not_let_in_is_told_by_whom(there: Laboratory, tmp_path: Path) ->
     assert (there.gate.connections(), there.node.connections()) == (1, 1)
 
 
-def test_a_hop_that_leads_nowhere_is_named(there: Laboratory) -> None:
+def test_unreachable_jump_host_is_named(there: Laboratory) -> None:
     text = there.config.read_text().replace(f"Port {there.gate.port}", "Port 1")
     there.config.write_text(text)
     key = there.gate.host_key
@@ -121,7 +117,7 @@ def test_a_hop_that_leads_nowhere_is_named(there: Laboratory) -> None:
         pytest.fail("it went somewhere else")
 
 
-def test_no_setting_of_fabric_s_own_files_counts(
+def test_configuration_files_of_fabric_are_ignored(
     there: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / ".fabric.yaml").write_text("gateway: elsewhere\nconnect_kwargs: {password: secret}\n")
@@ -151,7 +147,7 @@ class Bastion:
         raise self._refusal
 
 
-def test_a_login_counts_until_the_server_opens_or_refuses_a_channel() -> None:
+def test_login_counts_until_a_channel_is_opened_or_refused() -> None:
     """A server reports success before it stops counting the connection (MaxStartups)."""
     bastion = Bastion(NO_SESSIONS)
     connection.open_gateway(bastion)  # type: ignore[arg-type]
@@ -159,7 +155,7 @@ def test_a_login_counts_until_the_server_opens_or_refuses_a_channel() -> None:
     assert connection._LOGINS["bastion"]._value == LOGINS_AT_ONCE
 
 
-def test_a_bastion_that_falls_silent_is_named() -> None:
+def test_silent_bastion_is_named() -> None:
     silent = Bastion(paramiko.SSHException("Timeout opening channel."))
     with pytest.raises(NodeError, match=r"h0: jump host bastion: SSH failed: Timeout opening channel"):
         connection.open_gateway(silent)  # type: ignore[arg-type]
@@ -174,19 +170,19 @@ def login(tmp_path: Path) -> Iterator[Login]:
         yield served
 
 
-def test_a_command_gets_its_input_and_its_output_comes_back(login: Login) -> None:
+def test_command_input_and_output(login: Login) -> None:
     with connect(login, limit_s=SHELL_LIMIT_S) as shell:
         assert shell.run("tr a-z A-Z", "hello") == "HELLO"
         assert shell.run("echo again") == "again\n"
 
 
-def test_a_command_that_fails_says_so_in_its_own_words(login: Login) -> None:
+def test_failing_command_reports_its_stderr(login: Login) -> None:
     expected = r"h0: `echo no space >&2; exit 3` failed \(exit code 3\): no space"
     with connect(login, limit_s=SHELL_LIMIT_S) as shell, pytest.raises(NodeError, match=expected):
         shell.run("echo no space >&2; exit 3")
 
 
-def test_files_there_and_back_over_one_session(
+def test_files_are_transferred_over_one_session(
     login: Login, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[paramiko.SFTPClient] = []
@@ -211,7 +207,7 @@ def test_files_there_and_back_over_one_session(
     assert len(opened) == 2
 
 
-def test_a_node_s_failure_is_told_in_its_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_node_error_is_printed_by_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     def fail() -> None:
         raise NodeError("h0: SSH failed: timed out")
 

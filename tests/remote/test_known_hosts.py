@@ -70,7 +70,7 @@ def login(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Login]:
 
 
 def written(login: Login, template: str, file: Path) -> Login:
-    """The login with a file of known hosts; the words in braces are those of its host."""
+    """Return the login with a file of known hosts; braces in the template name parts of its host's key."""
     _, kind, base64 = login.known_hosts[0].read_text().split()
     keys = {
         name: f"{key.get_name()} {key.get_base64()}" for name, key in {"other": OTHER, "rsa": RSA}.items()
@@ -108,7 +108,7 @@ def we_accept(login: Login) -> bool:
 
 @pytest.mark.needs("ssh-keygen")
 @pytest.mark.parametrize("case", FILES)
-def test_a_named_host_is_accepted_where_ssh_accepts_it(case: str, login: Login, tmp_path: Path) -> None:
+def test_host_alias_is_accepted_as_by_ssh(case: str, login: Login, tmp_path: Path) -> None:
     template, is_accepted = FILES[case]
     named = written(replace(login, host_key_alias=ALIAS), template, tmp_path / "known_hosts")
     assert (ssh_accepts(named), we_accept(named)) == (is_accepted, is_accepted)
@@ -116,28 +116,28 @@ def test_a_named_host_is_accepted_where_ssh_accepts_it(case: str, login: Login, 
 
 @pytest.mark.needs("ssh-keygen")
 @pytest.mark.parametrize("case", PLACES)
-def test_a_host_at_a_port_is_accepted_where_ssh_accepts_it(case: str, login: Login, tmp_path: Path) -> None:
+def test_host_at_a_port_is_accepted_as_by_ssh(case: str, login: Login, tmp_path: Path) -> None:
     template, is_accepted = PLACES[case]
     placed = written(login, template, tmp_path / "known_hosts")
     assert (ssh_accepts(placed), we_accept(placed)) == (is_accepted, is_accepted)
 
 
 @pytest.mark.needs("ssh-keygen")
-def test_a_key_that_another_file_revokes_is_refused(login: Login, tmp_path: Path) -> None:
+def test_key_revoked_by_another_file_is_refused(login: Login, tmp_path: Path) -> None:
     revoking = written(login, "@revoked {place} {key}\n", tmp_path / "system")
     with pytest.raises(NodeError, match=r"^h0: SSH failed: got only revoked host keys of"):
         Connection(replace(login, known_hosts=(*login.known_hosts, *revoking.known_hosts)), LIMIT_S).open()
 
 
 @pytest.mark.needs("ssh-keygen")
-def test_a_host_that_shows_a_revoked_key_beside_a_valid_one(login: Login, tmp_path: Path) -> None:
+def test_revoked_key_beside_a_valid_one_is_refused(login: Login, tmp_path: Path) -> None:
     known = written(login, "{place} {other}\n@revoked {place} {key}\n", tmp_path / "known_hosts")
     with pytest.raises(NodeError, match=r"got host key SHA256:\S+, which a line with @revoked in "):
         Connection(known, LIMIT_S).open()
 
 
 @pytest.mark.needs("ssh-keygen")
-def test_a_switch_has_the_same_judge(tmp_path: Path) -> None:
+def test_terminals_verify_keys_alike(tmp_path: Path) -> None:
     eos = Dialect("arista_eos", r"[>#]\s*$", r"^% ")
     with served_switch(tmp_path, FakeEos()) as served:
         rotated = written(served.login, "{place} {other}\n{place} {key}\n", tmp_path / "rotated")
@@ -154,7 +154,7 @@ def test_a_switch_has_the_same_judge(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("ssh-keygen")
-def test_a_file_of_any_size_and_a_file_that_never_ends_are_not_read(tmp_path: Path) -> None:
+def test_huge_and_endless_files_are_not_read(tmp_path: Path) -> None:
     sparse, pipe = tmp_path / "sparse", tmp_path / "pipe"
     sparse.touch()
     os.truncate(sparse, BYTES_MAX + 1)
@@ -173,14 +173,14 @@ NODE = Login("h0", "10.1.0.1", 22, "alice", (), (FILE,))
 ADVICE = "and compare it with what the host itself shows"
 
 
-def test_a_host_that_is_reached_directly_is_asked_from_here() -> None:
+def test_advice_for_a_direct_host() -> None:
     assert str(UnknownKeyError(NODE)) == (
         f"h0: SSH failed: got no host key of 10.1.0.1, expected one in {FILE}; add it with "
         f"`ssh-keyscan 10.1.0.1 >> {FILE}`, {ADVICE}"
     )
 
 
-def test_a_host_behind_jump_hosts_is_asked_from_the_last() -> None:
+def test_advice_behind_jump_hosts() -> None:
     behind = replace(NODE, gateway=GATE)
     assert f"`ssh gate ssh-keyscan 10.1.0.1 >> {FILE}`" in unknown_keys([behind])
     second = replace(GATE, gateway=GATE, name="ssh://bob@inner:2222")
@@ -190,26 +190,26 @@ def test_a_host_behind_jump_hosts_is_asked_from_the_last() -> None:
     assert rf"`ssh 'ssh://DOM\alice@[fe80::1]:22' ssh-keyscan 10.1.0.1 >> {FILE}`" in unknown_keys([strange])
 
 
-def test_a_key_that_is_filed_under_another_name_gets_it() -> None:
-    told = unknown_keys([replace(NODE, host_key_alias="first")])
-    assert told.startswith("got no host key of first, expected one in ")
-    assert f"`ssh-keyscan 10.1.0.1 | sed 's|^[^ ]*|first|' >> {FILE}`" in told
+def test_advice_with_host_key_alias() -> None:
+    advice = unknown_keys([replace(NODE, host_key_alias="first")])
+    assert advice.startswith("got no host key of first, expected one in ")
+    assert f"`ssh-keyscan 10.1.0.1 | sed 's|^[^ ]*|first|' >> {FILE}`" in advice
 
 
 @pytest.mark.parametrize("alias", ["rack/7", "a|b", "a&b", "a\\b", "it's; rm x", "$(touch x)"])
-def test_a_shell_and_sed_take_any_name_as_it_is(tmp_path: Path, alias: str) -> None:
+def test_advised_command_quotes_any_alias(tmp_path: Path, alias: str) -> None:
     (tmp_path / "ssh-keyscan").write_text('#!/bin/sh\necho "$1 ssh-rsa AAAA"\n')
     (tmp_path / "ssh-keyscan").chmod(0o755)
     file = tmp_path / "a b"
-    told = unknown_keys([replace(NODE, host_key_alias=alias, known_hosts=(file,))])
-    command = told.partition("`")[2].rpartition("`")[0]
+    advice = unknown_keys([replace(NODE, host_key_alias=alias, known_hosts=(file,))])
+    command = advice.partition("`")[2].rpartition("`")[0]
     path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     subprocess.run(["sh", "-c", command], check=True, cwd=tmp_path, env=path)
     assert file.read_text() == f"{alias} ssh-rsa AAAA\n"
     assert not (tmp_path / "x").exists()
 
 
-def test_twelve_hosts_behind_one_jump_host_are_one_sentence() -> None:
+def test_advice_for_twelve_hosts_is_one_sentence() -> None:
     logins = [replace(NODE, node=f"h{n}", address=f"10.1.0.{n}", gateway=GATE) for n in range(11)]
     logins.append(replace(NODE, node="h11", address="10.1.0.11", port=2222, gateway=GATE))
     alone = replace(NODE, node="h12", address="10.2.0.1")

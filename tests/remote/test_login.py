@@ -31,7 +31,7 @@ from rogue.remote.login import (
 TEXTS = st.text(max_size=20) | st.text("/ab ~\"'\n\r\\$%{}[]*", min_size=1, max_size=8)
 
 
-def test_known_keys_are_asked_for_before_the_users_own_configuration_is_read() -> None:
+def test_host_key_options_precede_the_user_configuration() -> None:
     assert Destination("h0", "lab", known_hosts=Path("/a b/known")).config_text().splitlines() == [
         "Host *",
         "  StrictHostKeyChecking yes",
@@ -44,14 +44,14 @@ def test_known_keys_are_asked_for_before_the_users_own_configuration_is_read() -
     ]
 
 
-def test_another_configuration_takes_the_place_of_the_users() -> None:
+def test_named_configuration_replaces_the_users() -> None:
     lines = Destination("h0", "lab", config="/etc/lab config").config_text().splitlines()
     assert lines[4:] == ['Include "/etc/lab config"']
     assert "Include" not in Destination("h0", "lab", config="none").config_text()
 
 
 @given(TEXTS, TEXTS)
-def test_a_value_is_one_value_of_its_line_or_is_refused(known_hosts: str, config: str) -> None:
+def test_values_stay_on_their_line_or_are_refused(known_hosts: str, config: str) -> None:
     try:
         text = Destination("h0", "lab", known_hosts=Path(known_hosts), config=config).config_text()
     except NodeError:
@@ -74,16 +74,14 @@ def test_a_value_is_one_value_of_its_line_or_is_refused(known_hosts: str, config
         {"user": "{{ lookup('pipe', 'id') }}"},
     ],
 )
-def test_what_is_no_plain_word_is_a_sentence(values: dict[str, Any]) -> None:
+def test_unsafe_destination_is_an_error(values: dict[str, Any]) -> None:
     with pytest.raises(
         NodeError, match=r"^h0: [a-z ]+: got .*, expected (a path|the name) .*; choose another"
     ):
         Destination("h0", **{"name": "lab", **values})
 
 
-def test_a_directory_with_such_a_name_gets_into_no_configuration(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsafe_working_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / 'a"').mkdir()
     monkeypatch.chdir(tmp_path / 'a"')
     with pytest.raises(NodeError, match=r"h0: path: got .*, expected a path of letters"):
@@ -100,7 +98,7 @@ def test_a_directory_with_such_a_name_gets_into_no_configuration(
         ([], (), ""),
     ],
 )
-def test_the_configuration_is_told_from_other_arguments(
+def test_configuration_is_separated_from_arguments(
     arguments: list[str], rest: tuple[str, ...], config: str
 ) -> None:
     assert without_config(arguments) == (rest, config)
@@ -113,7 +111,7 @@ NEVER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\"'`$%&;|<>{}!#
 
 @pytest.mark.parametrize("word", ALL, ids=lambda word: str(word.meaning))
 @given(text=st.text(max_size=30) | st.text("aZ0_./~@:,[]-\\ \"'`$%{}\n\r\0;|&*?", max_size=12))
-def test_no_word_means_anything_but_itself(word: Word, text: str) -> None:
+def test_accepted_words_have_no_special_characters(word: Word, text: str) -> None:
     assert not (word.fits(text) and NEVER.search(text)), text
 
 
@@ -133,12 +131,12 @@ def test_ordinary_words_fit(word: Word, texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("text", ["gate.example.org:30755", "10.0.0.1:22", "gate:", "lab:b:c", "[::1]:22"])
-def test_a_host_has_no_port(text: str) -> None:
+def test_host_has_no_port(text: str) -> None:
     assert not HOST.fits(text)
 
 
 @pytest.mark.parametrize("name", ["~\ud800/x", "~\0/x"])
-def test_a_name_that_no_user_can_have_is_no_error(name: str) -> None:
+def test_home_of_an_impossible_user(name: str) -> None:
     assert at_home(name) == Path(name)
 
 
@@ -177,7 +175,7 @@ def node(tmp_path: Path) -> Destination:
     return Destination("h0", "node-1", known_hosts=tmp_path / "known", config=str(config))
 
 
-def test_an_alias_stands_for_address_user_keys_and_hops(node: Destination, tmp_path: Path) -> None:
+def test_alias_is_resolved(node: Destination, tmp_path: Path) -> None:
     login = resolve(node)
     assert (login.node, login.address, login.port, login.user) == ("h0", "10.0.0.1", 2222, "bob")
     assert login.key_files == (tmp_path / "bob-10.0.0.1",)
@@ -193,7 +191,7 @@ def test_an_alias_stands_for_address_user_keys_and_hops(node: Destination, tmp_p
     assert {each.known_hosts for each in (login, inner, outer)} == {(tmp_path / "known",)}
 
 
-def test_what_the_inventory_says_beats_the_configuration(node: Destination, tmp_path: Path) -> None:
+def test_inventory_precedes_the_configuration(node: Destination, tmp_path: Path) -> None:
     key = tmp_path / "own key"
     key.write_text("another key")
     login = resolve(replace(node, port=4001, user="alice", key_file=key, arguments=("-J", "none")))
@@ -202,7 +200,7 @@ def test_what_the_inventory_says_beats_the_configuration(node: Destination, tmp_
 
 
 @pytest.mark.parametrize("kind", ["pipe", "large", "endless"])
-def test_what_can_be_no_key_is_not_read(node: Destination, tmp_path: Path, kind: str) -> None:
+def test_files_that_cannot_be_keys_are_left_out(node: Destination, tmp_path: Path, kind: str) -> None:
     key = tmp_path / "key"
     match kind:
         case "pipe":
@@ -215,7 +213,7 @@ def test_what_can_be_no_key_is_not_read(node: Destination, tmp_path: Path, kind:
     assert resolve(replace(node, key_file=key, user="alice")).key_files == ()
 
 
-def test_without_an_inventorys_file_every_hop_has_its_own_known_hosts(node: Destination) -> None:
+def test_known_hosts_of_the_configuration(node: Destination) -> None:
     arguments = ("-o", "UserKnownHostsFile=/a /b", "-o", "GlobalKnownHostsFile=none")
     assert resolve(replace(node, known_hosts=None, arguments=arguments)).known_hosts == (
         Path("/a"), Path("/b"),
@@ -231,30 +229,28 @@ def test_without_an_inventorys_file_every_hop_has_its_own_known_hosts(node: Dest
             "h0: got RevokedHostKeys '/etc/ssh/revoked' in the SSH configuration, which is not read",
         ),
         ("here", "h0: jump host there: got more than 8 hops in the SSH configuration, expected a finite"),
-        ("self", "h0: SSH cannot make out where 'self' is: jumphost loop via self"),
+        ("self", "h0: SSH cannot find out where 'self' is: jumphost loop via self"),
     ],
 )
-def test_a_way_that_cannot_be_gone_is_a_sentence(node: Destination, name: str, sentence: str) -> None:
+def test_unusable_route_is_an_error(node: Destination, name: str, sentence: str) -> None:
     with pytest.raises(NodeError) as refused:
         resolve(replace(node, name=name))
     assert str(refused.value).startswith(sentence)
 
 
-def test_a_configuration_that_ssh_cannot_read_is_named(node: Destination, tmp_path: Path) -> None:
+def test_unreadable_configuration_is_an_error(node: Destination, tmp_path: Path) -> None:
     (tmp_path / "more").write_text("Hosst outer\n")
-    with pytest.raises(NodeError, match=r"^h0: SSH cannot make out where 'node-1' is: .*more.*[Hh]osst"):
+    with pytest.raises(NodeError, match=r"^h0: SSH cannot find out where 'node-1' is: .*more.*[Hh]osst"):
         resolve(node)
 
 
-def test_ssh_that_is_not_there_is_named(node: Destination, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_ssh_is_an_error(node: Destination, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(NodeError, match="h0: ssh is not installed here; apt-get install openssh-client"):
         resolve(node)
 
 
-def test_the_agent_asked_is_the_environments_or_none(
-    node: Destination, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agent_is_that_of_the_environment_or_none(node: Destination, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
     assert resolve(node).uses_agent
     assert resolve(replace(node, arguments=("-o", "IdentityAgent=/run/agent"))).uses_agent

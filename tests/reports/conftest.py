@@ -14,19 +14,22 @@ from helpers.sample_kinds import (
     write_waiting_run,
 )
 from helpers.sample_run import Sample, write_sample_run
-from helpers.small_runs import FIELDS
+from helpers.small_runs import claim_of
 
-from rogue.reports.claims import Claim, hold_against
+from rogue.reports.claims import hold_against
 from rogue.reports.figures import FIGURES
 from rogue.reports.pages.build import build
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
+FIGURE_14A = "experiments/rogue-paper/figure-14a.yaml"
+"""The experiment of a claim that the sample run judges."""
+
 
 @pytest.fixture(scope="session")
 def sample_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A partial run: two transports, three repetitions, one failed cell, one transport unsupported."""
-    sample = Sample(unsupported=("roce+dcqcn",), failed=("roce-r3",))
+    sample = Sample(unsupported=("roce+dcqcn",), failed=("roce-r3",), file=FIGURE_14A)
     return write_sample_run(tmp_path_factory.mktemp("sample") / "run", sample)
 
 
@@ -64,7 +67,7 @@ def published(sample_run: Path) -> Results:
     """The sample run, and a made-up claim with one number per transport."""
     found = Results(Run(sample_run))
     claims = [
-        Claim.model_validate({**FIELDS, "id": f"X-{name}", "transport": name, "published": value})
+        claim_of(id=f"X-{name}", transport=name, published=value, experiments=["rogue-paper/figure-14a"])
         for name, value in (("rogue", 0.9), ("roce", 0.5))
     ]
     hold_against(claims, found)

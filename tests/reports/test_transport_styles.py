@@ -170,7 +170,7 @@ def labelled(choice: str | dict[str, object]) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("file", sorted(EXPERIMENTS.rglob("*.yaml")), ids=lambda file: file.stem)
-def test_the_transports_of_a_shipped_experiment_can_be_other_differences(file: Path) -> None:
+def test_transports_of_a_shipped_experiment_are_distinguishable(file: Path) -> None:
     choices = [labelled(each) for each in yaml.safe_load(file.read_text())["transports"]]
     styles = list(styles_of(choices).values())
     assert len({style.colour for style in styles}) == len(choices)

@@ -3,17 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, Star, counter
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, Star, connect, counter
 
-from rogue.simulator import (
-    CONTROLS,
-    CX3PRO,
-    Marking,
-    NicControl,
-    QueuePair,
-    Simulation,
-    SimulationError,
-)
+from rogue.simulator import CONTROLS, CX3PRO, Marking, NicControl, QueuePair, Simulation, SimulationError
 from rogue.simulator._core import Controller
 
 DCQCN = NicControl("dcqcn")
@@ -26,18 +18,13 @@ def incast(
     """Every host sends 100 MB to the last one."""
     simulation = star.build(simulation_type)
     last = star.hosts - 1
-    pairs = [
-        simulation.connect(
-            f"h{i}", f"h{last}", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control
-        )[0]
-        for i in range(last)
-    ]
+    pairs = [connect(simulation, f"h{i}", f"h{last}", control=control) for i in range(last)]
     for queue_pair in pairs:
         queue_pair.post_write(1, 10**8, True)
     return simulation, pairs
 
 
-def test_whoever_looks_at_a_control_changes_nothing() -> None:
+def test_reading_a_control_changes_nothing() -> None:
     """The byte counter raises rates between two reads: it must continue from its value."""
     star = Star(hosts=4, buffer_bytes=9_000_000, marking=MARKING)
 
@@ -137,7 +124,7 @@ def test_host_software_cannot_set_the_rate_too() -> None:
     assert simulation.now_ns == 0
 
 
-def test_nonsense_gives_a_sentence() -> None:
+def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(SimulationError, match="cnp_priority as an integer from 0 to 7, got 8"):
         incast(Star(hosts=2), NicControl("dcqcn", cnp_priority=8))
     with pytest.raises(SimulationError, match=r"expected a control named constant, dcqcn, .*, got vegas"):
@@ -149,10 +136,10 @@ def test_nonsense_gives_a_sentence() -> None:
 class TestConstant:
     """Rate and window stay, and it measures."""
 
-    def test_round_trip_of_a_lonely_packet(self) -> None:
+    def test_round_trip_of_a_single_packet(self) -> None:
         """A WRITE of one packet and the ACK over two links each: 2 (897.6 + 1000) + 2 (68.8 + 1000) ns."""
         simulation = Star(hosts=2).build()
-        queue_pair, _ = connected(simulation, NicControl("constant"))
+        queue_pair = connect(simulation, "h0", "h1", control=NicControl("constant"))
         queue_pair.post_write(1, 1024, True)
         simulation.run_until(MILLISECOND_NS)
         metrics = simulation.control_metrics()[queue_pair.qp_num]
@@ -164,7 +151,7 @@ class TestConstant:
         """So many packets per round trip, which lasts 5907.2 ns if they do not fill it."""
         simulation = Star(hosts=2).build()
         control = NicControl("constant", {"window_bytes": window_bytes})
-        queue_pair, _ = connected(simulation, control, ack_every_packets=1)
+        queue_pair = connect(simulation, "h0", "h1", control=control, ack_every_packets=1)
         queue_pair.post_write(1, 10**6, True)
         simulation.run_until(MILLISECOND_NS)
         metrics = simulation.control_metrics()[queue_pair.qp_num]
@@ -174,7 +161,7 @@ class TestConstant:
 
     def test_a_rate(self) -> None:
         simulation = Star(hosts=2).build()
-        queue_pair, _ = connected(simulation, NicControl("constant", {"rate_bps": 2e9}))
+        queue_pair = connect(simulation, "h0", "h1", control=NicControl("constant", {"rate_bps": 2e9}))
         assert queue_pair.control_rate_bps == 2 * GBPS
         queue_pair.post_write(1, 10**7, True)
         simulation.run_until(10 * MILLISECOND_NS)
@@ -183,7 +170,7 @@ class TestConstant:
     def test_marks_come_back_with_the_acknowledgement(self) -> None:
         """Of two that send at once, each packet but the first of all finds one waiting."""
         simulation = Star(hosts=3, marking=Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)).build()
-        ends = [connected(simulation, NicControl("constant"), f"h{i}", "h2", 1)[0] for i in range(2)]
+        ends = [connect(simulation, f"h{i}", "h2", control=NicControl("constant")) for i in range(2)]
         for queue_pair in ends:
             queue_pair.post_write(1, 50 * 1024, True)
         simulation.run_until(MILLISECOND_NS)
@@ -194,29 +181,13 @@ class TestConstant:
         assert counter(simulation, "cnps_sent") == 0
 
 
-def connected(
-    simulation: Simulation, control: NicControl, a: str = "h0", b: str = "h1", ack_every_packets: int = 64
-) -> tuple[QueuePair, QueuePair]:
-    return simulation.connect(
-        a,
-        b,
-        mtu_bytes=1024,
-        retry_count=7,
-        timeout_exponent=14,
-        ack_every_packets=ack_every_packets,
-        control=control,
-    )
-
-
 @pytest.mark.parametrize("engine", [Simulation, ReferenceSimulation])
-def test_nobody_else_uses_the_limiter_of_a_controlled_queue_pair(engine: type[Simulation]) -> None:
+def test_the_limiter_of_a_controlled_queue_pair_is_not_shared(engine: type[Simulation]) -> None:
     simulation = Star(hosts=2, profile=replace(CX3PRO, limiters=2)).build(engine)
-    controlled, _ = connected(simulation, DCQCN)
+    controlled = connect(simulation, "h0", "h1", control=DCQCN)
     with pytest.raises(SimulationError, match="limiter_of: the NIC controls the rate of queue pair 2"):
-        simulation.connect(
-            "h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, limiter_of=controlled
-        )
-    other, _ = simulation.connect("h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14)
+        connect(simulation, "h0", "h1", limiter_of=controlled)
+    other = connect(simulation, "h0", "h1")
     other.use_limiter(1)
     with pytest.raises(SimulationError, match="use_limiter: the NIC controls the rate of queue pair 2"):
         other.use_limiter(2)

@@ -1,5 +1,7 @@
 """Tests: memory of a host, and unreliable datagrams between hosts."""
 
+from typing import Any
+
 import pytest
 from helpers.networks import MILLISECOND_NS, Star, connect, direct
 
@@ -80,18 +82,12 @@ SIZE = 200_000
 
 
 def bound(
-    simulation: Simulation, service: str = "rc", timeout_exponent: int = 4
+    simulation: Simulation, remote_seed: int | None = None, **connection: Any
 ) -> tuple[tuple[QueuePair, QueuePair], Memory, Memory]:
-    ends = simulation.connect(
-        "a",
-        "b",
-        mtu_bytes=MTU,
-        retry_count=1,
-        timeout_exponent=timeout_exponent,
-        service=service,  # type: ignore[arg-type]
-    )
+    parameters = {"mtu_bytes": MTU, "retry_count": 7, "timeout_exponent": 4} | connection
+    ends = simulation.connect("a", "b", **parameters)
     local = simulation.register_memory("a", SIZE, seed=1)
-    remote = simulation.register_memory("b", SIZE)
+    remote = simulation.register_memory("b", SIZE, seed=remote_seed)
     ends[0].bind(local, remote)
     return ends, local, remote
 
@@ -119,11 +115,8 @@ def test_a_read_fetches_every_byte() -> None:
 @pytest.mark.parametrize("verb", ["post_write", "post_read"])
 def test_every_byte_is_right_in_spite_of_losses(verb: str) -> None:
     simulation = direct(loss_probability=0.02)
-    ends = simulation.connect("a", "b", mtu_bytes=MTU, retry_count=7, timeout_exponent=4)
-    local = simulation.register_memory("a", SIZE, seed=1)
-    remote = simulation.register_memory("b", SIZE, seed=2)
+    ends, local, remote = bound(simulation, remote_seed=2)
     source = (local if verb == "post_write" else remote).digest()
-    ends[0].bind(local, remote)
     for wr_id, offset in enumerate(range(0, SIZE, 20_000)):
         getattr(ends[0], verb)(wr_id, 20_000, True, local_offset=offset, remote_offset=offset)
     simulation.run_until(200 * MILLISECOND_NS)
@@ -141,7 +134,7 @@ def test_a_lost_packet_of_an_unreliable_write_leaves_a_part() -> None:
     assert remote.read(5 * MTU, MTU) == bytes(MTU)
 
 
-def test_each_packet_that_lands_is_written_down() -> None:
+def test_each_delivered_packet_is_recorded() -> None:
     simulation = direct()
     simulation.record_memory_writes()
     (sender, _), _, remote = bound(simulation)

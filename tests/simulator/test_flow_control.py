@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Star, connect, counter
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Star, connect, counter, network
 
-from rogue.simulator import IDEAL, ROCEV2, PriorityFlowControl, QueuePair, Simulation, SimulationError
+from rogue.simulator import ROCEV2, PriorityFlowControl, QueuePair, Simulation, SimulationError
 from rogue.simulator.flow_control import headroom_bytes
 
 FRAME = 1024 + 62 + 16 + 4
@@ -17,14 +17,8 @@ SLOW_BPS = 10**6
 
 def slow_port(flow_control: PriorityFlowControl, rate_bps: int, buffer_bytes: int = 9_000_000) -> Simulation:
     """Hosts a, b and c at 10 Gb/s, host d behind a slow port."""
-    simulation = Simulation(seed=1)
-    for name in "abcd":
-        simulation.add_host(name, IDEAL)
-    simulation.add_switch("s", buffer_bytes=buffer_bytes, alpha=1.0, flow_control=flow_control)
-    for name in "abcd":
-        rate = rate_bps if name == "d" else 10 * GBPS
-        simulation.add_link(name, "s", rate_bps=rate, delay_ps=MICROSECOND_PS)
-    return simulation
+    links = [("a", "s"), ("b", "s"), ("c", "s"), ("d", "s", {"rate_bps": rate_bps})]
+    return network(links, switch={"buffer_bytes": buffer_bytes, "flow_control": flow_control})
 
 
 @pytest.mark.parametrize(
@@ -167,17 +161,13 @@ def chain_with_a_victim(flow_control: PriorityFlowControl | None, priority: int)
 
     All of it shares the link from s to t, which is faster than both ports behind it.
     """
-    simulation = Simulation(seed=1)
-    for name in "abvcw":
-        simulation.add_host(name, IDEAL)
-    for name in "st":
-        simulation.add_switch(name, buffer_bytes=2_000_000, alpha=8.0, flow_control=flow_control)
-    simulation.add_link("s", "t", rate_bps=40 * GBPS, delay_ps=MICROSECOND_PS)
-    for i, name in enumerate("abvcw"):
-        simulation.add_link(name, "st"[name in "cw"], rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS + i)
+    links = [(name, "st"[name in "cw"], {"delay_ps": MICROSECOND_PS + i}) for i, name in enumerate("abvcw")]
+    simulation = network(
+        [("s", "t", {"rate_bps": 40 * GBPS}), *links],
+        switch={"buffer_bytes": 2_000_000, "alpha": 8.0, "flow_control": flow_control},
+    )
     flows = [
-        simulation.connect(*ends, mtu_bytes=1024, retry_count=7, timeout_exponent=14, priority=its)[0]
-        for ends, its in ((("a", "c"), 0), (("b", "c"), 0), (("v", "w"), priority))
+        connect(simulation, *ends, priority=its) for ends, its in (("ac", 0), ("bc", 0), ("vw", priority))
     ]
     for flow in flows:
         flow.post_write(1, 10**8, True)
@@ -214,7 +204,7 @@ def test_acknowledgements_wait_for_their_priority() -> None:
     assert resumed_ns + 2_000 < done_ns < resumed_ns + 2_000 + 3 * 885
 
 
-def test_a_pause_that_goes_on_lasts_until_now() -> None:
+def test_an_unfinished_pause_lasts_until_now() -> None:
     simulation = slow_port(PriorityFlowControl(xoff_bytes=20_000), SLOW_BPS)
     connect(simulation, "a", "d").post_write(1, 10**6, True)
     for until_ns in (500_000, 900_000):
@@ -239,7 +229,7 @@ def test_a_pause_that_goes_on_lasts_until_now() -> None:
         ({"mtu_bytes": 0}, "expected mtu_bytes as an integer"),
     ],
 )
-def test_nonsense_gives_a_sentence(wrong: dict[str, Any], sentence: str) -> None:
+def test_invalid_arguments_are_refused(wrong: dict[str, Any], sentence: str) -> None:
     with pytest.raises(SimulationError, match=f"add_switch s: {sentence}"):
         slow_port(PriorityFlowControl(**wrong), GBPS)
 
@@ -258,7 +248,7 @@ def test_headroom_must_fit_into_the_buffer() -> None:
         slow_port(PriorityFlowControl(), 10 * GBPS, buffer_bytes=3 * 5962 - 1)
 
 
-def test_packets_must_not_be_larger_than_what_headroom_was_set_aside_for() -> None:
+def test_packets_larger_than_those_of_the_headroom_are_refused() -> None:
     simulation = slow_port(PriorityFlowControl(mtu_bytes=1024), GBPS)
     with pytest.raises(
         SimulationError,

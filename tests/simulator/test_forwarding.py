@@ -1,47 +1,22 @@
 """Switches that forward otherwise than by shortest paths."""
 
 import pytest
-from helpers.networks import (
-    GBPS,
-    MICROSECOND_PS,
-    MILLISECOND_NS,
-    ReferenceSimulation,
-    Star,
-    connect,
-    counter,
-)
+from helpers.networks import MILLISECOND_NS, ReferenceSimulation, Star, connect, counter, network
 
-from rogue.simulator import (
-    IDEAL,
-    Marking,
-    PriorityFlowControl,
-    QueuePair,
-    Reliability,
-    Simulation,
-    SimulationError,
-)
+from rogue.simulator import Marking, PriorityFlowControl, QueuePair, Reliability, Simulation, SimulationError
 
 SIMULATIONS = (Simulation, ReferenceSimulation)
 
 
-def chain(
-    simulation_type: type[Simulation] = Simulation,
-    ttl_hops: int | None = None,
-    flow_control: PriorityFlowControl | None = None,
-) -> Simulation:
+def chain(simulation_type: type[Simulation] = Simulation, ttl_hops: int | None = None) -> Simulation:
     """Switches s0, s1, s2 in a row, hosts h0, h1, h2 on them."""
-    simulation = simulation_type(seed=1, ttl_hops=ttl_hops)
-    for i in range(3):
-        simulation.add_host(f"h{i}", IDEAL)
-        simulation.add_switch(f"s{i}", buffer_bytes=1_000_000, alpha=8.0, flow_control=flow_control)
-    for a, b in (("h0", "s0"), ("h1", "s1"), ("h2", "s2"), ("s0", "s1"), ("s1", "s2")):
-        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
-    return simulation
+    links = [("h0", "s0"), ("h1", "s1"), ("h2", "s2"), ("s0", "s1"), ("s1", "s2")]
+    return network(links, simulation_type, settings={"ttl_hops": ttl_hops})
 
 
 @pytest.mark.parametrize("simulation_type", SIMULATIONS)
 @pytest.mark.parametrize("ttl_hops", [2, 3, 4, 64])
-def test_a_packet_in_a_loop_is_dropped_after_so_many_links(
+def test_a_packet_in_a_loop_is_dropped_at_the_hop_limit(
     simulation_type: type[Simulation], ttl_hops: int
 ) -> None:
     """Between s0 and s1 for ever: 5 packets over ttl links each, of which the last goes to s1 or to s0."""
@@ -77,13 +52,7 @@ def test_datagrams_expire_too() -> None:
 
 def test_a_detour_is_none_the_worse() -> None:
     """The path of a rule may be longer than the shortest one."""
-    simulation = Simulation(seed=1)
-    simulation.add_host("h0", IDEAL)
-    simulation.add_host("h1", IDEAL)
-    for i in range(3):
-        simulation.add_switch(f"s{i}", buffer_bytes=None, alpha=1.0)
-    for a, b in (("h0", "s0"), ("h1", "s1"), ("s0", "s1"), ("s0", "s2"), ("s2", "s1")):
-        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    simulation = network([("h0", "s0"), ("h1", "s1"), ("s0", "s1"), ("s0", "s2"), ("s2", "s1")])
     simulation.forward("s0", "h1", "s2")
     connect(simulation, "h0", "h1").post_write(1, 1024, True)
     simulation.run_until(MILLISECOND_NS)
@@ -129,16 +98,11 @@ def two_racks(
     """Racks t0 with a, b and t1 with c to g under the leaves l0 and l1. a sends to c and e over l0, d to b
     over l1, f and g to e; c and b are dead, and their racks have forgotten where they are.
     """
-    simulation = simulation_type(seed=1)
-    control = PriorityFlowControl(xoff_bytes=10_000)
-    for host in "abcdefg":
-        simulation.add_host(host, IDEAL)
-    for switch in ("t0", "t1", "l0", "l1"):
-        simulation.add_switch(switch, buffer_bytes=2_000_000, alpha=8.0, flow_control=control)
     links = [(host, "t0" if host in "ab" else "t1") for host in "abcdefg"]
     links += [(rack, leaf) for rack in ("t0", "t1") for leaf in ("l0", "l1")]
-    for a, b in links:
-        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    control = PriorityFlowControl(xoff_bytes=10_000)
+    switch = {"buffer_bytes": 2_000_000, "alpha": 8.0, "flow_control": control}
+    simulation = network(links, simulation_type, switch=switch)
     for rack, host, leaf in (("t0", "c", "l0"), ("t0", "e", "l0"), ("t1", "b", "l1")):
         simulation.forward(rack, host, leaf)
     for rack, host in (("t1", "c"), ("t0", "b")):
@@ -152,7 +116,7 @@ def two_racks(
 
 
 @pytest.mark.parametrize("simulation_type", SIMULATIONS)
-def test_flooding_locks_a_network_that_only_goes_up_and_down(simulation_type: type[Simulation]) -> None:
+def test_flooding_deadlocks_a_network_with_up_down_routes(simulation_type: type[Simulation]) -> None:
     """Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.2 and figure 4."""
     simulation, ends = two_racks(simulation_type, is_flooding=True)
     simulation.run_until(10 * MILLISECOND_NS)
@@ -174,7 +138,7 @@ def test_without_flooding_it_does_not() -> None:
     assert ends["ae"].delivered_bytes > before + 10**6
 
 
-def test_nonsense_gives_a_sentence() -> None:
+def test_invalid_arguments_are_refused() -> None:
     simulation = chain()
     with pytest.raises(SimulationError, match="forward s0: 's0' and 's2' are not joined by a link"):
         simulation.forward("s0", "h2", "s2")

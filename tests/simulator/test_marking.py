@@ -5,11 +5,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter
+from helpers.networks import GBPS, MILLISECOND_NS, Star, connect, counter, network
 
 from rogue.simulator import (
     CONTROLS,
-    IDEAL,
     ROCEV2,
     FairRates,
     Marking,
@@ -71,13 +70,8 @@ def test_ports_towards_hosts_may_be_spared() -> None:
     marked = {}
     for spares_hosts in (False, True):
         marking = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1, spares_hosts=spares_hosts)
-        simulation = Simulation(seed=1)
-        for name in ("s0", "s1"):
-            simulation.add_switch(name, buffer_bytes=None, alpha=1.0, marking=marking)
-        for host, switch in (("h0", "s0"), ("h1", "s0"), ("h2", "s1"), ("h3", "s1")):
-            simulation.add_host(host, IDEAL)
-            simulation.add_link(host, switch, rate_bps=10 * GBPS, delay_ps=1_000_000)
-        simulation.add_link("s0", "s1", rate_bps=10 * GBPS, delay_ps=1_000_000)
+        links = [("h0", "s0"), ("h1", "s0"), ("h2", "s1"), ("h3", "s1"), ("s0", "s1")]
+        simulation = network(links, switch={"marking": marking})
         for host in ("h0", "h1", "h2"):
             connect(simulation, host, "h3").post_write(1, 100 * 1024, True)
         simulation.run_until(MILLISECOND_NS)
@@ -129,12 +123,6 @@ def test_a_queue_without_ecn_drops_acknowledgements_too() -> None:
         assert (table.query("kind == 'ack'")["dropped"].sum() > 0) == bool(drops)
 
 
-def connect_tcp(simulation: Simulation, source: str, kind: Reliability) -> QueuePair:
-    """To h2."""
-    plain = {"retry_count": 0, "timeout_exponent": 0}
-    return simulation.connect(source, "h2", mtu_bytes=1460, reliability=kind, **plain)[0]
-
-
 @pytest.mark.parametrize("at", ["departure", "arrival"])
 @pytest.mark.parametrize("name", ["reno", "cubic"])
 @pytest.mark.parametrize("ecn", [0, 1])
@@ -143,7 +131,7 @@ def test_a_tcp_without_ecn_is_dropped_where_others_are_marked(at: Any, name: str
     simulation = Star(hosts=3, marking=Marking(20 * FRAME, 20 * FRAME, 1, at=at), rate_bps=10 * GBPS).build()
     kind = Reliability(name, {"ecn": ecn, "rto_min_ns": 1_000_000, "ack_every_segments": 1})
     for source in ("h0", "h1"):
-        connect_tcp(simulation, source, kind).post_write(1, 4_000_000, True)
+        connect(simulation, source, "h2", mtu_bytes=1460, reliability=kind).post_write(1, 4_000_000, True)
     simulation.run_until(50 * MILLISECOND_NS)
     assert (counter(simulation, "marked_packets") > 0) == (ecn == 1)
     assert (counter(simulation, "drops") > 0) == (ecn == 0)
@@ -161,7 +149,7 @@ def test_a_tcp_without_ecn_is_dropped_where_others_are_marked(at: Any, name: str
         ({"at": "enqueue"}, "expected at as one of departure, arrival, got 'enqueue'"),
     ],
 )
-def test_nonsense_gives_a_sentence(wrong: dict[str, Any], sentence: str) -> None:
+def test_invalid_arguments_are_refused(wrong: dict[str, Any], sentence: str) -> None:
     marking = replace(Marking(kmin_bytes=5_000, kmax_bytes=200_000, pmax=0.01), **wrong)
     with pytest.raises(SimulationError, match=f"add_switch s0: {sentence}"):
         Star(hosts=2, marking=marking).build()
@@ -181,41 +169,23 @@ def test_a_slow_port_marks_at_its_share_of_the_bytes() -> None:
     assert marked[1] > 500
 
 
-DELAY_PS = 1_500_000
-
-
 def incast(
-    senders: int,
-    control: NicControl,
-    *,
-    rate_bps: int = 40 * GBPS,
-    size_bytes: int = 10**9,
-    mtu_bytes: int = 1024,
-    reliability: Reliability | None = None,
+    senders: int, control: NicControl, *, rate_bps: int = 40 * GBPS, **connection: Any
 ) -> tuple[Simulation, list[QueuePair]]:
     """All send to the last host, through a switch that does all that the controls want."""
     has_telemetry = CONTROLS[control.name].wants_telemetry
-    simulation = Simulation(seed=1, framing=with_telemetry(ROCEV2) if has_telemetry else ROCEV2)
-    simulation.add_switch(
-        "s0", buffer_bytes=None, alpha=1.0, fair_rates=FairRates(), has_telemetry=has_telemetry
+    simulation = network(
+        [(f"h{i}", "s0") for i in range(senders + 1)],
+        switch={"fair_rates": FairRates(), "has_telemetry": has_telemetry},
+        settings={"framing": with_telemetry(ROCEV2) if has_telemetry else ROCEV2},
+        rate_bps=rate_bps,
+        delay_ps=1_500_000,
     )
-    for i in range(senders + 1):
-        simulation.add_host(f"h{i}", IDEAL)
-        simulation.add_link(f"h{i}", "s0", rate_bps=rate_bps, delay_ps=DELAY_PS)
     pairs = [
-        simulation.connect(
-            f"h{i}",
-            f"h{senders}",
-            mtu_bytes=mtu_bytes,
-            retry_count=7,
-            timeout_exponent=14,
-            control=control,
-            reliability=reliability,
-        )[0]
-        for i in range(senders)
+        connect(simulation, f"h{i}", f"h{senders}", control=control, **connection) for i in range(senders)
     ]
     for queue_pair in pairs:
-        queue_pair.post_write(1, size_bytes, True)
+        queue_pair.post_write(1, 10**9, True)
     return simulation, pairs
 
 
@@ -275,7 +245,7 @@ def test_hpcc_keeps_the_queue_nearly_empty_and_the_port_busy(
         ({"period_ns": -1.0}, "add_switch s0: rocc: expected period_ns from 0 to"),
     ],
 )
-def test_feedback_nonsense_gives_a_sentence(parameters: dict[str, float], sentence: str) -> None:
+def test_invalid_fair_rates_are_refused(parameters: dict[str, float], sentence: str) -> None:
     simulation = Simulation(seed=1)
     with pytest.raises(SimulationError, match=sentence):
         simulation.add_switch("s0", buffer_bytes=None, alpha=1.0, fair_rates=FairRates(parameters))
@@ -284,12 +254,4 @@ def test_feedback_nonsense_gives_a_sentence(parameters: dict[str, float], senten
 def test_a_control_that_needs_acknowledgements_needs_a_reliable_connection() -> None:
     simulation = Star(hosts=2).build()
     with pytest.raises(SimulationError, match="connect h0-h1: expected service as one of rc, got 'uc'"):
-        simulation.connect(
-            "h0",
-            "h1",
-            mtu_bytes=1024,
-            retry_count=7,
-            timeout_exponent=14,
-            service="uc",
-            control=NicControl("timely"),
-        )
+        connect(simulation, "h0", "h1", service="uc", control=NicControl("timely"))

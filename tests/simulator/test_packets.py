@@ -6,13 +6,7 @@ import pandas as pd
 import pytest
 from helpers.networks import MILLISECOND_NS, Star, connect
 
-from rogue.simulator import (
-    Marking,
-    PriorityFlowControl,
-    Reliability,
-    Simulation,
-    SimulationError,
-)
+from rogue.simulator import Marking, PriorityFlowControl, Reliability, Simulation, SimulationError
 
 GAP_PS = 800
 """A byte at 10 Gb/s."""
@@ -52,7 +46,7 @@ def test_each_packet_of_a_write_and_its_acknowledgement() -> None:
     ("reliability", "numbers"),
     [("irn", [0, 1, 2]), ("go-back-n", [0, 1, 2]), ("cubic", [2, 3])],
 )
-def test_an_ack_says_what_came_last_and_tcp_what_comes_next(reliability: str, numbers: list[int]) -> None:
+def test_an_ack_names_the_last_packet_and_tcp_the_next_one(reliability: str, numbers: list[int]) -> None:
     """Source: InfiniBand architecture, volume 1, 9.7.5.1.2; RFC 9293, 3.4."""
     simulation = Star(hosts=2).build()
     simulation.record_packets(["h0->s0", "h1->s0"])
@@ -105,7 +99,7 @@ def test_reasons_of_losses() -> None:
         assert rows["dropped"].sum() == missing > 0
 
 
-def test_pause_frames_say_what_they_are_about() -> None:
+def test_pause_frames_name_their_priorities() -> None:
     flow_control = PriorityFlowControl(xoff_bytes=20_000, priorities=(0, 3))
     simulation = Star(hosts=3, flow_control=flow_control).build()
     simulation.record_packets(["s0->h0"])

@@ -8,13 +8,7 @@ from dataclasses import replace
 import pytest
 from helpers.networks import Star, connect, counter, direct
 
-from rogue.simulator import (
-    ROCEV2,
-    FairRates,
-    NicControl,
-    Simulation,
-    SimulationError,
-)
+from rogue.simulator import ROCEV2, FairRates, NicControl, Simulation, SimulationError
 from rogue.simulator.reliability import check_parameters
 
 BAD: dict[str, tuple[Callable[[Simulation], object], str]] = {
@@ -41,7 +35,7 @@ BAD: dict[str, tuple[Callable[[Simulation], object], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_parameter_gets_a_sentence(case: str) -> None:
+def test_an_invalid_parameter_is_refused(case: str) -> None:
     simulation = Star(hosts=2).build()
     simulation.add_switch("s1", buffer_bytes=None, alpha=1.0)
     act, expected = BAD[case]
@@ -50,7 +44,7 @@ def test_a_bad_parameter_gets_a_sentence(case: str) -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, True])
-def test_a_bad_seed_gets_a_sentence(seed: object) -> None:
+def test_an_invalid_seed_is_refused(seed: object) -> None:
     with pytest.raises(SimulationError, match="expected seed as an integer from 0 to 18446744073709551615"):
         Simulation(seed=seed)  # type: ignore[arg-type]
 
@@ -66,7 +60,7 @@ def test_a_bad_seed_gets_a_sentence(seed: object) -> None:
         ("path_seed", -1),
     ],
 )
-def test_a_bad_connection_gets_a_sentence(name: str, value: int) -> None:
+def test_an_invalid_connection_is_refused(name: str, value: int) -> None:
     simulation = Star(hosts=2).build()
     with pytest.raises(
         SimulationError, match=f"connect h0-h1: expected {name} as an integer from .*, got {value}"

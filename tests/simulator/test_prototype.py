@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 import pytest
-from helpers.networks import GBPS, MILLISECOND_NS, ReferenceSimulation, Star
+from helpers.networks import GBPS, MILLISECOND_NS, ReferenceSimulation, Star, connect, network
 
 from rogue.simulator import (
     CONTROLS,
-    IDEAL,
     ControlError,
     ControlKind,
     ControlParameter,
@@ -93,10 +92,7 @@ def sending(
     control: NicControl, kind: type[Simulation] = Simulation, size_bytes: int = 10**6, **switch: object
 ) -> Simulation:
     simulation = Star(hosts=2, **switch).build(kind)  # type: ignore[arg-type]
-    queue_pair, _ = simulation.connect(
-        "h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control
-    )
-    queue_pair.post_write(1, size_bytes, True)
+    connect(simulation, "h0", "h1", control=control).post_write(1, size_bytes, True)
     return simulation
 
 
@@ -112,7 +108,7 @@ def test_a_rate_in_python_is_a_rate(kind: type[Simulation]) -> None:
     assert digests[0] == digests[1]
 
 
-def test_it_hears_what_the_engines_own_do() -> None:
+def test_a_prototype_gets_the_calls_of_a_compiled_control() -> None:
     simulation = sending(NicControl("curious"), size_bytes=2048)
     simulation.run_until(MILLISECOND_NS)
     heard = Curious.made[0].heard
@@ -176,7 +172,7 @@ class Raising(PrototypeControl):
         (Raising, "Raising cannot be made: ZeroDivisionError: mine"),
     ],
 )
-def test_what_cannot_be_made_is_a_sentence(
+def test_a_control_that_cannot_be_made_is_refused(
     monkeypatch: pytest.MonkeyPatch, control: type[PrototypeControl], expected: str
 ) -> None:
     monkeypatch.setitem(CONTROLS, "broken", ControlKind("broken", "", (), False, False, control))
@@ -232,15 +228,8 @@ def test_a_marked_packet_brings_a_cnp(monkeypatch: pytest.MonkeyPatch) -> None:
     marking = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
     simulation = Star(hosts=3, marking=marking).build()
     for host in ("h0", "h1"):
-        queue_pair, _ = simulation.connect(
-            host,
-            "h2",
-            mtu_bytes=1024,
-            retry_count=7,
-            timeout_exponent=14,
-            control=NicControl("broken", {"rate_bps": 10 * GBPS}),
-        )
-        queue_pair.post_write(1, 10**6, True)
+        control = NicControl("broken", {"rate_bps": 10 * GBPS})
+        connect(simulation, host, "h2", control=control).post_write(1, 10**6, True)
     simulation.run_until(MILLISECOND_NS)
     assert len(heard) > 10
 
@@ -255,17 +244,10 @@ def test_parameters_are_checked_as_the_engine_does() -> None:
 
 
 @pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
-def test_it_may_be_told_of_the_path_from_either_end(kind: type[Simulation]) -> None:
+def test_each_end_gets_its_own_path_facts(kind: type[Simulation]) -> None:
     """1106 bytes there and 86 back over a fast and a slow link, 1 us each: stored and forwarded."""
-    simulation = kind(seed=1)
-    for name in ("h0", "h1"):
-        simulation.add_host(name, IDEAL)
-    simulation.add_switch("s0", buffer_bytes=None, alpha=1.0)
-    for name, rate_bps in (("h0", 10 * GBPS), ("h1", GBPS)):
-        simulation.add_link(name, "s0", rate_bps=rate_bps, delay_ps=1_000_000)
-    queue_pair, _ = simulation.connect(
-        "h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=NicControl("knowing")
-    )
+    simulation = network([("h0", "s0"), ("h1", "s0", {"rate_bps": GBPS})], kind)
+    queue_pair = connect(simulation, "h0", "h1", control=NicControl("knowing"))
     base_rtt_ps = 884_800 + 8_848_000 + 688_000 + 68_800 + 4_000_000
     assert Knowing.told == [
         PathFacts(10 * GBPS, base_rtt_ps, mtu_bytes=1024, packet_bytes=1106, hops=1),
@@ -300,15 +282,8 @@ def test_credit_is_no_acknowledgement(
     monkeypatch.setitem(CONTROLS, "echoed", kind)
     Echoed.sent_ps.clear()
     simulation = Star(2).build(simulation_type)
-    pair, _ = simulation.connect(
-        "h0",
-        "h1",
-        mtu_bytes=1024,
-        retry_count=7,
-        timeout_exponent=14,
-        control=NicControl("echoed"),
-        reliability=Reliability("uet-rccc"),
-    )
+    transport = {"control": NicControl("echoed"), "reliability": Reliability("uet-rccc")}
+    pair = connect(simulation, "h0", "h1", **transport)
     simulation.run_until(1_000)
     pair.post_write(1, 200_000, True)
     simulation.run_until(MILLISECOND_NS)

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, counter
+from helpers.networks import GBPS, MILLISECOND_NS, connect, counter, network
 
 from rogue.simulator import (
-    IDEAL,
     Marking,
     PriorityFlowControl,
     QueuePair,
@@ -19,27 +18,17 @@ from rogue.simulator import (
 from rogue.simulator.framing import UEC
 
 
-def star(weights: Mapping[int, int] | None, flow_control: PriorityFlowControl | None = None) -> Simulation:
-    simulation = Simulation(seed=1)
-    simulation.add_switch("s0", buffer_bytes=10**8, alpha=8.0, weights=weights, flow_control=flow_control)
-    for i in range(5):
-        simulation.add_host(f"h{i}", IDEAL)
-        simulation.add_link(f"h{i}", "s0", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
-    return simulation
+def star(weights: Mapping[int, int], **switch: Any) -> Simulation:
+    switch = {"buffer_bytes": 10**8, "alpha": 8.0, "weights": weights, **switch}
+    return network([(f"h{i}", "s0") for i in range(5)], switch=switch)
 
 
 def senders(simulation: Simulation, sizes: Mapping[int, int]) -> dict[int, QueuePair]:
     """One host per priority sends packets of a size to h4."""
     ends = {}
     for host, (priority, mtu_bytes) in enumerate(sizes.items()):
-        ends[priority], _ = simulation.connect(
-            f"h{host}",
-            "h4",
-            mtu_bytes=mtu_bytes,
-            retry_count=7,
-            timeout_exponent=20,
-            priority=priority,
-        )
+        parameters = {"mtu_bytes": mtu_bytes, "timeout_exponent": 20, "priority": priority}
+        ends[priority] = connect(simulation, f"h{host}", "h4", **parameters)
         ends[priority].post_write(1, 10**8, True)
     return ends
 
@@ -63,8 +52,9 @@ def test_priorities_without_a_weight_go_first() -> None:
     assert ends[3].delivered_bytes < 100_000
 
 
-def test_a_paused_priority_keeps_nobody_waiting() -> None:
-    simulation = star({0: 1, 3: 1}, PriorityFlowControl(priorities=(3,), xoff_bytes=20_000))
+def test_a_paused_priority_delays_no_other() -> None:
+    flow_control = PriorityFlowControl(priorities=(3,), xoff_bytes=20_000)
+    simulation = star({0: 1, 3: 1}, flow_control=flow_control)
     ends = senders(simulation, {0: 1024, 3: 1024})
     simulation.run_until(10 * MILLISECOND_NS)
     simulation.check_invariants()
@@ -72,12 +62,7 @@ def test_a_paused_priority_keeps_nobody_waiting() -> None:
 
 
 def test_marking_by_priority() -> None:
-    simulation = Simulation(seed=1)
-    everything = Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)
-    simulation.add_switch("s0", buffer_bytes=None, alpha=1.0, marking={3: everything}, weights={0: 1, 3: 1})
-    for i in range(5):
-        simulation.add_host(f"h{i}", IDEAL)
-        simulation.add_link(f"h{i}", "s0", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    simulation = star({0: 1, 3: 1}, marking={3: Marking(kmin_bytes=0, kmax_bytes=0, pmax=1)})
     simulation.sample_queues(100_000)
     senders(simulation, {0: 1024, 3: 1024})
     simulation.run_until(MILLISECOND_NS)
@@ -89,25 +74,11 @@ def test_marking_by_priority() -> None:
 
 def test_drops_above_kmax_keep_the_average_there() -> None:
     """As the Moonshot's switch: an average with weight 2^-9, and drops above kmax."""
-    wred = Marking(
-        kmin_bytes=10_000,
-        kmax_bytes=50_000,
-        pmax=0.1,
-        at="arrival",
-        average_weight=2**-9,
-        drops_above=True,
-    )
-    simulation = Simulation(seed=1)
-    simulation.add_switch("s0", buffer_bytes=None, alpha=1.0, marking=wred)
-    for i in range(3):
-        simulation.add_host(f"h{i}", IDEAL)
-        simulation.add_link(f"h{i}", "s0", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    wred = Marking(10_000, 50_000, 0.1, at="arrival", average_weight=2**-9, drops_above=True)
+    simulation = network([(f"h{i}", "s0") for i in range(3)], switch={"marking": wred})
     simulation.sample_queues(10_000)
     for i in range(2):
-        end, _ = simulation.connect(
-            f"h{i}", "h2", mtu_bytes=1024, retry_count=7, timeout_exponent=8, service="uc"
-        )
-        end.post_write(1, 10**8, True)
+        connect(simulation, f"h{i}", "h2", service="uc").post_write(1, 10**8, True)
     simulation.run_until(10 * MILLISECOND_NS)
     table = simulation.queue_table()
     port = table["port"] == "s0->h2"
@@ -124,7 +95,7 @@ def test_drops_above_kmax_keep_the_average_there() -> None:
         ({"marking": {9: Marking(1, 2, 0.5)}}, "priority of marking as an integer from 0 to 7, got 9"),
     ],
 )
-def test_nonsense_gives_a_sentence(arguments: dict[str, Any], sentence: str) -> None:
+def test_invalid_arguments_are_refused(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(SimulationError, match=f"add_switch s0: expected {sentence}"):
         Simulation(seed=1).add_switch("s0", buffer_bytes=None, alpha=1.0, **arguments)
 
@@ -136,36 +107,14 @@ NUMBERS = {"line_rate_bps": 10e9, "base_rtt_ns": 6_000, "target_delay_ns": 4_500
 def fan_in(
     trimming: Trimming | None, name: str = "uet", senders: int = 4, stated_at_gbps: int | None = None
 ) -> Simulation:
-    simulation = Simulation(seed=1, framing=UEC)
     at_bps = None if stated_at_gbps is None else stated_at_gbps * GBPS
-    simulation.add_switch(
-        "s0", buffer_bytes=1_000_000, alpha=8.0, trimming=trimming, thresholds_at_bps=at_bps
-    )
-    for host in range(senders + 1):
-        simulation.add_host(f"h{host}", IDEAL)
-        simulation.add_link(f"h{host}", "s0", rate_bps=10 * GBPS, delay_ps=1_000_000)
+    switch = {"buffer_bytes": 1_000_000, "alpha": 8.0, "trimming": trimming, "thresholds_at_bps": at_bps}
+    links = [(f"h{host}", "s0") for host in range(senders + 1)]
+    simulation = network(links, switch=switch, settings={"framing": UEC})
+    reliability = Reliability(name, NUMBERS if name == "uet" else {}, 7)
     for host in range(1, senders + 1):
-        simulation.connect(
-            f"h{host}",
-            "h0",
-            mtu_bytes=1024,
-            retry_count=7,
-            timeout_exponent=14,
-            reliability=Reliability(name, NUMBERS if name == "uet" else {}, 7),
-        )[0].post_write(1, 300 * 1024, True)
+        connect(simulation, f"h{host}", "h0", reliability=reliability).post_write(1, 300 * 1024, True)
     return simulation
-
-
-def test_queues_stay_below_the_threshold_and_everything_arrives() -> None:
-    simulation = fan_in(Trimming(20_000))
-    simulation.sample_queues(5_000)
-    simulation.run_until(20 * MILLISECOND_NS)
-    simulation.check_invariants()
-    assert simulation.statistics()["verbs_done"] == 4
-    table = simulation.queue_table()
-    data = table["max_bytes"][(table["priority"] == 0) & (table["port"] == "s0->h0")]
-    assert 20_000 - FRAME < data.max() <= 20_000
-    assert counter(simulation, "drops") == counter(simulation, "timeouts") == 0
 
 
 @pytest.mark.parametrize(
@@ -173,20 +122,24 @@ def test_queues_stay_below_the_threshold_and_everything_arrives() -> None:
     [
         pytest.param(None, 20_000, id="as stated"),
         pytest.param(10, 20_000, id="at the rate of the port"),
-        pytest.param(40, 5_000, id="a quarter, for the port has a quarter of that rate"),
+        pytest.param(40, 5_000, id="a quarter of the threshold for a quarter of its rate"),
     ],
 )
-def test_a_slow_port_may_trim_at_its_share_of_the_bytes(stated_at_gbps: int | None, most_bytes: int) -> None:
+def test_queues_stay_below_the_threshold_and_everything_arrives(
+    stated_at_gbps: int | None, most_bytes: int
+) -> None:
     simulation = fan_in(Trimming(20_000), stated_at_gbps=stated_at_gbps)
     simulation.sample_queues(5_000)
     simulation.run_until(20 * MILLISECOND_NS)
     simulation.check_invariants()
+    assert simulation.statistics()["verbs_done"] == 4
     table = simulation.queue_table()
     data = table["max_bytes"][(table["priority"] == 0) & (table["port"] == "s0->h0")]
     assert most_bytes - FRAME < data.max() <= most_bytes
+    assert counter(simulation, "drops") == counter(simulation, "timeouts") == 0
 
 
-def test_a_rate_that_no_port_has() -> None:
+def test_threshold_rate_of_zero_is_refused() -> None:
     with pytest.raises(SimulationError, match="expected thresholds_at_bps as an integer from 1"):
         fan_in(Trimming(20_000), stated_at_gbps=0)
 
@@ -206,23 +159,15 @@ def test_bytes_are_kept(by_coin: bool) -> None:
 
 def cut_one(seed: int, trimming: Trimming) -> str:
     """Three packets come to a port, where one may wait: the first is leaving, the second waits."""
-    simulation = Simulation(seed=seed, framing=UEC)
-    simulation.add_switch("s0", buffer_bytes=1_000_000, alpha=8.0, trimming=trimming)
+    hosts = ("h0", "first", "second", "third")
+    links = [(host, "s0", {"delay_ps": 1_000_000 + 200_000 * nth}) for nth, host in enumerate(hosts)]
+    switch = {"buffer_bytes": 1_000_000, "alpha": 8.0, "trimming": trimming}
+    simulation = network(links, switch=switch, settings={"seed": seed, "framing": UEC})
     senders = {}
-    for number, host in enumerate(("h0", "first", "second", "third")):
-        simulation.add_host(host, IDEAL)
-        simulation.add_link(host, "s0", rate_bps=10 * GBPS, delay_ps=1_000_000 + 200_000 * number)
-    for host in ("first", "second", "third"):
-        pair = simulation.connect(
-            host,
-            "h0",
-            mtu_bytes=1024,
-            retry_count=7,
-            timeout_exponent=14,
-            reliability=Reliability("uet", NUMBERS, 7),
-        )
-        senders[pair[0].qp_num] = host
-        pair[0].post_write(1, 1024, True)
+    for host in hosts[1:]:
+        sender = connect(simulation, host, "h0", reliability=Reliability("uet", NUMBERS, 7))
+        senders[sender.qp_num] = host
+        sender.post_write(1, 1024, True)
     simulation.record_packets(["s0->h0"])
     simulation.run_until(MILLISECOND_NS)
     simulation.check_invariants()
@@ -242,7 +187,7 @@ def test_by_a_coin_the_newest_that_waits_is_cut_as_often() -> None:
     assert 80 < cut.count("second") < 120
 
 
-def test_nothing_is_cut_that_need_not_wait() -> None:
+def test_no_packet_is_trimmed_that_does_not_wait() -> None:
     simulation = fan_in(Trimming(0), senders=1)
     simulation.run_until(20 * MILLISECOND_NS)
     assert counter(simulation, "trimmed_packets") == 0
@@ -280,7 +225,7 @@ def test_other_transports_are_not_cut() -> None:
         (Trimming(1, priority=8), "expected priority as an integer from 0 to 7"),
     ],
 )
-def test_what_no_switch_can_do(trimming: Trimming, words: str) -> None:
+def test_invalid_trimming_is_refused(trimming: Trimming, words: str) -> None:
     with pytest.raises(SimulationError, match=words):
         fan_in(trimming)
 

@@ -61,7 +61,7 @@ CELLS: dict[str, tuple[Callable[..., Simulation], list[tuple[int, int]], dict[st
 @pytest.mark.parametrize("kind", ENGINES)
 @pytest.mark.parametrize("numbers", [{}, {"nscc": 0}, {"nscc": 0, "credit_max_bytes": 30_000}], ids=str)
 @pytest.mark.parametrize("cell", CELLS)
-def test_rccc_of_ones_own_is_the_engines(
+def test_an_rccc_plugin_equals_the_engine(
     kind: type[Simulation], cell: str, numbers: dict[str, float]
 ) -> None:
     build, pairs, more = CELLS[cell]
@@ -71,7 +71,7 @@ def test_rccc_of_ones_own_is_the_engines(
 
 
 @pytest.mark.parametrize("kind", ENGINES)
-def test_its_parameters_are_the_engines(kind: type[Simulation]) -> None:
+def test_parameters_of_an_rccc_plugin_equal_those_of_the_engine(kind: type[Simulation]) -> None:
     numbers = {"credit_packets": 2, "credit_rate": 0.8}
     own = outcome(star(kind, with_credits(ReceiverControl("rccc_outside", numbers)), INCAST))
     assert own == outcome(star(kind, with_credits(None, **numbers), INCAST))
@@ -174,7 +174,7 @@ def test_a_first_window_that_is_kept_goes_out_whole() -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_whatever_it_grants_both_engines_agree(seed: int) -> None:
+def test_both_engines_agree_on_random_grants(seed: int) -> None:
     stream = Random(seed)
     build = stream.choice((star, fabric))
     pairs = [tuple(stream.sample(range(8), 2)) for _ in range(stream.randint(1, 9))]
@@ -213,7 +213,7 @@ def line_of(words: str) -> int:
         (9, "grim_grants.on_turn: expected bytes from 0 to 268439808, got 1099511627776", ""),
     ],
 )
-def test_what_it_must_not_say_names_the_file(
+def test_an_error_of_a_receiver_control_names_its_place(
     kind: type[Simulation], mood: int, words: str, line: str
 ) -> None:
     with pytest.raises(ControlError) as caught:
@@ -223,7 +223,7 @@ def test_what_it_must_not_say_names_the_file(
 
 
 @pytest.mark.parametrize("kind", ENGINES)
-def test_nothing_calls_it_again(kind: type[Simulation]) -> None:
+def test_a_plugin_that_raised_is_not_called_again(kind: type[Simulation]) -> None:
     simulation = star(kind, with_credits(ReceiverControl("grim_grants", {"mood": 8})), INCAST)
     with pytest.raises(ControlError, match="bytes from 0"):
         simulation.run_until(UNTIL_NS)
@@ -250,7 +250,7 @@ def test_a_host_grants_in_one_way() -> None:
         (with_credits(ReceiverControl("ndp", {"share": 2})), "ndp: expected share from 0.01 to 1, got 2"),
     ],
 )
-def test_what_cannot_be_is_a_sentence(reliability: Reliability, words: str) -> None:
+def test_invalid_receiver_controls_are_refused(reliability: Reliability, words: str) -> None:
     with pytest.raises(SimulationError, match=words):
         star(Simulation, reliability, [(1, 0)])
 
@@ -264,7 +264,9 @@ def test_what_cannot_be_is_a_sentence(reliability: Reliability, words: str) -> N
         (3, "now 3331200 asked"),
     ],
 )
-def test_it_is_told_its_host_and_each_packet(kind: type[Simulation], call: int, words: str) -> None:
+def test_a_receiver_control_gets_its_host_and_each_packet(
+    kind: type[Simulation], call: int, words: str
+) -> None:
     with loaded("witness"), pytest.raises(ControlError) as caught:
         control = ReceiverControl("witness_grants", {"call": call})
         star(kind, with_credits(control), [(1, 0), (2, 0)]).run_until(UNTIL_NS)
@@ -284,7 +286,7 @@ def test_it_is_told_its_host_and_each_packet(kind: type[Simulation], call: int, 
         (5, "ahead 1 connection 0 payload 4096 trimmed 0 marked 0 duplicate 0 request 0"),
     ],
 )
-def test_it_is_told_what_became_of_a_packet(kind: type[Simulation], only: int, words: str) -> None:
+def test_a_receiver_control_gets_the_fate_of_a_packet(kind: type[Simulation], only: int, words: str) -> None:
     """Seven senders begin with more credit than they need, or with too little; none gets a grant.
 
     A timeout that is shorter than the queue makes duplicates.

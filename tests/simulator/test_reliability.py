@@ -1,10 +1,19 @@
 """Tests: loss recovery in NICs, and packet spraying."""
 
 import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, counter, direct
+from helpers.networks import (
+    GBPS,
+    MICROSECOND_PS,
+    MILLISECOND_NS,
+    Host,
+    Star,
+    connect,
+    counter,
+    direct,
+    network,
+)
 
 from rogue.simulator import (
-    IDEAL,
     RELIABILITIES,
     IpIdLoss,
     NicControl,
@@ -15,17 +24,14 @@ from rogue.simulator import (
     SimulationError,
     Spraying,
 )
-from rogue.simulator._core import Requester
+from rogue.simulator.reliability import check_parameters
 
 DATA_WIRE_BYTES, FIRST_BYTES = 1024 + 62 + 20, 16
 TCPS = ("reno", "dctcp", "cubic", "iwarp")
 
 
 def pair(simulation: Simulation, a: str, b: str, name: str = "irn", **parameters: float) -> QueuePair:
-    reliability = Reliability(name, parameters)
-    return simulation.connect(
-        a, b, mtu_bytes=1024, retry_count=7, timeout_exponent=14, reliability=reliability
-    )[0]
+    return connect(simulation, a, b, reliability=Reliability(name, parameters))
 
 
 @pytest.mark.parametrize("name", RELIABILITIES)
@@ -42,7 +48,7 @@ class TestEveryReliability:
     def test_refuses_what_is_out_of_bounds(self, name: str) -> None:
         for parameter in RELIABILITIES[name].parameters:
             with pytest.raises(SimulationError, match=f"{name}: expected {parameter.name} from"):
-                Requester(name, mtu_bytes=1024, parameters={parameter.name: parameter.maximum + 1})
+                check_parameters(name, {parameter.name: parameter.maximum + 1})
 
     def test_delivers_everything_over_a_lossy_link(self, name: str) -> None:
         if name in ("go-back-0", "go-back-n-hpcc"):
@@ -96,13 +102,8 @@ def test_a_negative_acknowledgement_is_four_bytes_larger() -> None:
 
 
 def slow_receiver(buffer_bytes: int) -> Simulation:
-    simulation = Simulation(seed=1)
-    for host in ("h0", "h1"):
-        simulation.add_host(host, IDEAL)
-    simulation.add_switch("s0", buffer_bytes=buffer_bytes, alpha=1000.0)
-    simulation.add_link("h0", "s0", rate_bps=40 * GBPS, delay_ps=2 * MICROSECOND_PS)
-    simulation.add_link("s0", "h1", rate_bps=10 * GBPS, delay_ps=2 * MICROSECOND_PS)
-    return simulation
+    links = [("h0", "s0", {"rate_bps": 40 * GBPS}), ("s0", "h1")]
+    return network(links, switch={"buffer_bytes": buffer_bytes, "alpha": 1000.0}, delay_ps=2 * MICROSECOND_PS)
 
 
 @pytest.mark.parametrize("packets", [20, 1_000, 10_000])
@@ -119,11 +120,7 @@ def test_as_many_packets_are_sent_again_as_the_switch_dropped(packets: int) -> N
 
 def every_256th_is_lost(name: str, message_bytes: int) -> tuple[Host, QueuePair, Simulation]:
     """One of 256 packets is lost, by its IP ID, at 40 Gb/s for 100 ms."""
-    simulation = Simulation(seed=1)
-    for host in ("h0", "h1"):
-        simulation.add_host(host, IDEAL)
-    loss = IpIdLoss(0xFF)
-    simulation.add_link("h0", "h1", rate_bps=40 * GBPS, delay_ps=MICROSECOND_PS, loss=loss)
+    simulation = network([("h0", "h1")], rate_bps=40 * GBPS, loss=IpIdLoss(0xFF))
     queue_pair = pair(simulation, "h0", "h1", name)
     host = Host(queue_pair)
     for wr_id in range(500_000_000 // message_bytes):
@@ -156,7 +153,7 @@ def test_go_back_n_delivers_in_spite_of_the_same_losses() -> None:
     assert queue_pair.delivered_bytes == pytest.approx(efficiency * ideal_bytes, rel=0.01)
 
 
-def test_a_lost_tail_hangs_for_ever_without_timeouts() -> None:
+def test_without_timeouts_a_lost_tail_is_never_repaired() -> None:
     """Of ten packets the last ones are lost without notice."""
     for name, done in (("go-back-n-hpcc", []), ("go-back-n-conweave", [(1, 0)])):
         simulation = direct()
@@ -186,52 +183,36 @@ def test_no_reset() -> None:
         pair(direct(), "a", "b").reset()
 
 
-def test_a_name_that_nobody_knows() -> None:
-    with pytest.raises(SimulationError, match=r"expected a reliability named irn, irn-gbn.*, got irm"):
-        pair(direct(), "a", "b", "irm")
+@pytest.mark.parametrize(
+    ("name", "parameters", "sentence"),
+    [
+        ("irm", {}, r"expected a reliability named irn, irn-gbn.*, got irm"),
+        ("irn", {"cap": 3}, r"irn: expected one of the parameters cap_packets.*, got cap"),
+        ("go-back-n", {"rto_low_ns": 400_000}, "go-back-n: expected rto_low_ns not above rto_high_ns"),
+        ("irn", {"rto_low_ns": 2_000}, "rto_low_ns above the delay of the round trip, 2000000 ps"),
+        ("reno", {"rto_min_ns": 2_000, "delayed_ack_ns": 10}, "rto_min_ns above the delay of the round trip"),
+    ],
+)
+def test_invalid_kinds_and_parameters_are_refused(
+    name: str, parameters: dict[str, float], sentence: str
+) -> None:
+    with pytest.raises(SimulationError, match=sentence):
+        pair(direct(), "a", "b", name, **parameters)
 
 
-def test_a_parameter_that_nobody_knows() -> None:
-    with pytest.raises(SimulationError, match=r"irn: expected one of the parameters cap_packets.*, got cap"):
-        pair(direct(), "a", "b", cap=3)
-
-
-def test_a_mistake_names_the_kind_that_was_asked_for() -> None:
-    with pytest.raises(SimulationError, match="go-back-n: expected rto_low_ns not above rto_high_ns"):
-        pair(direct(), "a", "b", "go-back-n", rto_low_ns=400_000)
-
-
-def test_a_timeout_within_the_round_trip() -> None:
-    with pytest.raises(
-        SimulationError, match="expected rto_low_ns above the delay of the round trip, 2000000 ps"
-    ):
-        pair(direct(), "a", "b", rto_low_ns=2_000)
-
-
-def test_type_uc_repairs_nothing() -> None:
+def test_uc_takes_no_reliability() -> None:
     with pytest.raises(SimulationError, match=r"expected service rc with a reliability \(irn\), got uc"):
-        direct().connect(
-            "a",
-            "b",
-            mtu_bytes=1024,
-            retry_count=7,
-            timeout_exponent=14,
-            service="uc",
-            reliability=Reliability("irn"),
-        )
-
-
-CONNECTION = {"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 14}
+        connect(direct(), "a", "b", service="uc", reliability=Reliability("irn"))
 
 
 @pytest.mark.parametrize("paths", [0, -1, 3, 65_537, 131_072, 2.5, True, "64", None, 2**70])
-def test_paths_that_cannot_be_are_refused_by_a_sentence(paths: int) -> None:
+def test_invalid_paths_are_refused(paths: int) -> None:
     with pytest.raises(SimulationError, match=r"expected paths as .*, got ") as caught:
-        Star(hosts=2).build().connect("h0", "h1", spraying=Spraying(paths), **CONNECTION)
+        connect(Star(hosts=2).build(), "h0", "h1", spraying=Spraying(paths))
     assert "connect h0-h1" in str(caught.value)
 
 
-def test_what_is_no_power_of_two_is_told_so_that_a_file_can_be_blamed() -> None:
+def test_paths_that_are_no_power_of_two_name_expected_and_got() -> None:
     with pytest.raises(SimulationError) as caught:
         Spraying(48).check()
     assert caught.value.expected == "paths as a power of two from 1 to 65536"
@@ -240,19 +221,19 @@ def test_what_is_no_power_of_two_is_told_so_that_a_file_can_be_blamed() -> None:
 
 def test_uc_is_refused() -> None:
     with pytest.raises(SimulationError, match="expected service rc with spraying, got uc"):
-        Star(hosts=2).build().connect("h0", "h1", spraying=Spraying(), service="uc", **CONNECTION)
+        connect(Star(hosts=2).build(), "h0", "h1", spraying=Spraying(), service="uc")
 
 
 @pytest.mark.parametrize(("control", "reason"), [("rocc", "reverse path"), ("hpcc", "same ports")])
 def test_controls_whose_packets_keep_one_way_are_refused(control: str, reason: str) -> None:
     simulation = Star(hosts=2, features={"has_telemetry": True}).build()
     with pytest.raises(SimulationError, match=f"no spraying beside {control}, .*{reason}"):
-        simulation.connect("h0", "h1", spraying=Spraying(), control=NicControl(control), **CONNECTION)
+        connect(simulation, "h0", "h1", spraying=Spraying(), control=NicControl(control))
 
 
 def test_a_host_that_switches_have_a_rule_for_is_refused() -> None:
     simulation = Star(hosts=3).build()
     simulation.flood("s0", "h1")
     with pytest.raises(SimulationError, match=r"no rule \(forward, flood\) for 'h1'"):
-        simulation.connect("h0", "h1", spraying=Spraying(), **CONNECTION)
-    simulation.connect("h0", "h2", spraying=Spraying(), **CONNECTION)
+        connect(simulation, "h0", "h1", spraying=Spraying())
+    connect(simulation, "h0", "h2", spraying=Spraying())

@@ -3,7 +3,15 @@
 from typing import Any
 
 import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, ReferenceSimulation, connect, counter
+from helpers.networks import (
+    GBPS,
+    MICROSECOND_PS,
+    MILLISECOND_NS,
+    ReferenceSimulation,
+    connect,
+    counter,
+    network,
+)
 
 from rogue.simulator import IDEAL, ROCEV2, Marking, PriorityFlowControl, Simulation, SimulationError
 
@@ -19,27 +27,18 @@ def star(
     **features: Any,
 ) -> Simulation:
     """Hosts h0 ... around switch s0, at 10 Gb/s."""
-    simulation = simulation_type(seed=1)
-    simulation.add_switch("s0", buffer_bytes=buffer_bytes, alpha=1.0, kind="voq", **features)
-    for i in range(hosts):
-        simulation.add_host(f"h{i}", IDEAL)
-        simulation.add_link(f"h{i}", "s0", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
-    return simulation
+    switch = {"buffer_bytes": buffer_bytes, "kind": "voq", **features}
+    return network([(f"h{i}", "s0") for i in range(hosts)], simulation_type, switch=switch)
 
 
 def once(simulation: Simulation, a: str, b: str, size_bytes: int, **connection: Any) -> Any:
     """One verb that repeats nothing."""
-    parameters = {"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 20, "service": "uc"}
-    queue_pair, _ = simulation.connect(a, b, **parameters | connection)
+    return delivered(simulation, a, b, size_bytes, **{"service": "uc", **connection})
+
+
+def delivered(simulation: Simulation, a: str, b: str, size_bytes: int = 10**8, **connection: Any) -> Any:
+    queue_pair = connect(simulation, a, b, timeout_exponent=20, **connection)
     queue_pair.post_write(1, size_bytes, True)
-    return queue_pair
-
-
-def delivered(simulation: Simulation, a: str, b: str, **connection: Any) -> Any:
-    queue_pair, _ = simulation.connect(
-        a, b, **{"mtu_bytes": 1024, "retry_count": 7, "timeout_exponent": 20} | connection
-    )
-    queue_pair.post_write(1, 10**8, True)
     return queue_pair
 
 
@@ -49,19 +48,8 @@ def test_inputs_take_turns_whatever_they_hold(engine: type[Simulation]) -> None:
 
     An output-queued switch would serve frames as they come.
     """
-    simulation = engine(seed=1)
-    simulation.add_switch("s0", buffer_bytes=None, alpha=1.0, kind="voq")
-    simulation.add_switch("s1", buffer_bytes=None, alpha=1.0, kind="voq")
-    for i in range(4):
-        simulation.add_host(f"h{i}", IDEAL)
-    for a, b, rate in (
-        ("h0", "s1", 10),
-        ("h1", "s1", 10),
-        ("h2", "s0", 10),
-        ("h3", "s0", 10),
-        ("s1", "s0", 20),
-    ):
-        simulation.add_link(a, b, rate_bps=rate * GBPS, delay_ps=MICROSECOND_PS)
+    links = [("h0", "s1"), ("h1", "s1"), ("h2", "s0"), ("h3", "s0"), ("s1", "s0", {"rate_bps": 20 * GBPS})]
+    simulation = network(links, engine, switch={"kind": "voq"})
     ends = [delivered(simulation, f"h{i}", "h3") for i in range(3)]
     simulation.run_until(5 * MILLISECOND_NS)
     simulation.check_invariants()
@@ -151,7 +139,7 @@ def test_the_first_pause_comes_when_buffer_less_headroom_is_full(engine: type[Si
 
 
 @pytest.mark.parametrize("priorities", [(0,), (0, 3), (0, 3, 5)])
-def test_nothing_lossless_is_lost_and_what_else_comes_may_be(priorities: tuple[int, ...]) -> None:
+def test_lossless_priorities_lose_nothing_and_others_may(priorities: tuple[int, ...]) -> None:
     """All hosts send all priorities to one; the last priority is lossy."""
     flow_control = PriorityFlowControl(priorities=priorities)
     simulation = star(

@@ -16,23 +16,22 @@ from pathlib import Path
 import pytest
 from helpers.plugin_files import EVERYWHERE, SWIFT
 from helpers.real_rogue import call
-from helpers.running_machines import RunningMachines, running
+from helpers.running_machines import RunningMachines, pair, running
 
 from rogue.virtual import persistent, prerequisites
 from rogue.virtual.errors import PrerequisiteError
 from rogue.virtual.image.build import Image, cache_directory, obtain
 from rogue.virtual.machines.assembly import Accelerator, choose
-from rogue.virtual.machines.machine_plan import pair
 
 
 def tell(text: str) -> None:
-    """Show progress where pytest -s lets it through."""
+    """Show progress with `pytest -s`."""
     sys.stderr.write(f"{text}\n")
 
 
 @pytest.fixture(scope="session")
 def image(request: pytest.FixtureRequest) -> Image:
-    """The Debian image; skips unless asked for, and fails instead where QEMU is required."""
+    """Return the Debian image; skip without `-m virtual`, fail without QEMU if it is required."""
     if "virtual" not in request.config.option.markexpr:
         pytest.skip("boots virtual machines; run `make test-virtual`")
     try:
@@ -63,7 +62,7 @@ def state_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def machines(image: Image, accelerator: Accelerator) -> Iterator[RunningMachines]:
-    """Two machines whose experiment NICs are joined."""
+    """Boot two machines whose experiment NICs are joined."""
     with running(pair(), image, accelerator, tell) as started:
         yield started
 
@@ -81,6 +80,6 @@ def racks(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[
 
 @pytest.fixture(scope="session")
 def provisioned(racks: persistent.PersistentTestbed) -> persistent.PersistentTestbed:
-    """The same, with agents that know the plug-in."""
+    """Provision `racks`, with agents that have the plug-in."""
     call("provision", f"virtual:{racks.name}", "--plugin", str(SWIFT))
     return racks

@@ -23,7 +23,7 @@ def test_packets_as_large_as_the_mtu_cross_both_switches(racks: persistent.Persi
         host.run(f"ping -c 3 -i 0.2 -W 10 -M do -s {LARGEST_PING_BYTES} {racks.network.address('h2')}")
 
 
-def test_the_way_leads_through_the_cable_between_the_switches(racks: persistent.PersistentTestbed) -> None:
+def test_path_uses_the_cable_between_the_switches(racks: persistent.PersistentTestbed) -> None:
     with connect(racks.logins["h0"]) as host, connect(racks.logins["fabric"]) as fabric:
         fabric.run("ip link set dev s0-s1 down")
         with pytest.raises(Exception, match="100% packet loss"):
@@ -53,8 +53,8 @@ def test_every_machine_is_well(racks: persistent.PersistentTestbed) -> None:
     assert all(state.uptime_s and state.host_memory_bytes < 800 * 2**20 for state in states)
 
 
-def test_ansible_itself_reaches_machines(racks: persistent.PersistentTestbed) -> None:
-    """A host and the machine that switches, without Python, which provisioning needs there anyway."""
+def test_ansible_reaches_machines(racks: persistent.PersistentTestbed) -> None:
+    """Use the module `raw`, which needs no Python on the machine."""
     ansible = Path(sys.executable).parent / "ansible"
     command = [ansible, "-i", racks.inventory, "fabric:h0", "-m", "raw", "-a", "hostname", "-o"]
     environment = os.environ | {"ANSIBLE_LOCALHOST_WARNING": "false"}
@@ -86,8 +86,8 @@ def test_down_after_up_was_killed_leaves_nothing(state_home: Path, image: Image)
     assert nothing_is_left(state_home, "killed")
 
 
-def test_up_that_is_asked_to_stop_leaves_nothing(state_home: Path, image: Image) -> None:
-    """By SIGTERM, which takes a step more than Ctrl-C does."""
+def test_up_after_sigterm_leaves_nothing(state_home: Path, image: Image) -> None:
+    """SIGTERM is converted to the exception of Ctrl-C first."""
     with start_up("stopped") as process:
         process.send_signal(signal.SIGTERM)
         assert process.stderr

@@ -34,7 +34,7 @@ Values = dict[str, dict[str, list[float]]]
 def values(
     state_home: Path, image: Image, accelerator: Accelerator, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Values]:
-    """Every metric of every repetition, by transport."""
+    """Return every metric of every repetition, by transport."""
     call("testbed", "up", f"experiments/{EXPERIMENT}.yaml", "--name", NAME)
     call("provision", INVENTORY)
     out = str(tmp_path_factory.mktemp("results"))
@@ -44,7 +44,7 @@ def values(
 
 
 def values_of(run: Path) -> Values:
-    """Read a run, and show what it measured."""
+    """Read a run, and print its metrics."""
     results = Results(Run(run))
     found = {
         setting.transport: {metric: results.per_run(setting, metric) for metric in METRICS}
@@ -57,7 +57,7 @@ def values_of(run: Path) -> Values:
 
 
 def middle(values: Values, transport: str, metric: str) -> float:
-    """Median of the repetitions, all of which must be there."""
+    """Return the median of the repetitions; none may be missing."""
     numbers = values[transport][metric]
     assert len(numbers) == REPETITIONS
     return median(numbers)

@@ -42,7 +42,7 @@ Blow = Callable[[persistent.PersistentTestbed], AbstractContextManager[None]]
 
 @pytest.fixture(scope="module")
 def nodes(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[persistent.PersistentTestbed]:
-    """Two provisioned hosts."""
+    """Boot and provision two hosts."""
     call("testbed", "up", "--hosts", "2", "--name", NAME)
     call("provision", INVENTORY)
     testbed = persistent.find(NAME)
@@ -54,7 +54,7 @@ def nodes(state_home: Path, image: Image, accelerator: Accelerator) -> Iterator[
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> Path:
-    """Two repetitions of one flow from h0 to h1, long enough to be struck on a busy computer."""
+    """Write an experiment with two repetitions of one flow, long enough for a fault on a busy computer."""
     file = tmp_path / "chaos.yaml"
     file.write_text(EXPERIMENT)
     return file
@@ -86,7 +86,7 @@ def agent_killed(nodes: persistent.PersistentTestbed) -> Iterator[None]:
 
 @contextmanager
 def every_process_killed(nodes: persistent.PersistentTestbed) -> Iterator[None]:
-    """Also the one that would clean up."""
+    """Kill also the process that would clean up."""
     with connect(nodes.logins["h0"]) as host:
         host.run("pkill -KILL -f '[r]ogue-agent.pyz'")
         yield
@@ -126,7 +126,7 @@ def machine_frozen(nodes: persistent.PersistentTestbed) -> Iterator[None]:
         (machine_frozen, "node_lost"),
     ],
 )
-def test_a_blow_ends_its_cell_and_the_next_one_goes_on(
+def test_fault_ends_its_cell_only(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path, blow: Blow, kind: str
 ) -> None:
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))
@@ -155,10 +155,10 @@ def clock_an_hour_ahead(host: Shell) -> Iterator[None]:
     host.run(f"date -s '-{HOUR_S} seconds'")
 
 
-def test_a_clock_that_jumps_moves_no_measurement(
+def test_clock_jump_moves_no_measurement(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
-    """Agents measure with a clock that is never set."""
+    """Agents measure with a monotonic clock."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path), "--set", "repetitions=1")
     try:
         wait_for_traffic(nodes)
@@ -180,10 +180,10 @@ def lying_agent(host: Shell) -> Iterator[None]:
     host.run(f"mv {AGENT}.kept {AGENT}")
 
 
-def test_a_node_that_speaks_garbage_fails_its_cells_only(
+def test_garbage_from_a_node_fails_its_cells_only(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
-    """Agents stay from cell to cell, so the one that is there is killed for the liar to be started."""
+    """Agents stay from cell to cell, so the present one is killed to start the one that sends garbage."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path), "--set", "repetitions=3")
     try:
         run.wait_for_cell(1)
@@ -204,10 +204,10 @@ def test_a_node_that_speaks_garbage_fails_its_cells_only(
     assert [cell.status for cell in read_manifest(directory).cells] == ["ok", "ok", "ok"]
 
 
-def test_a_machine_without_power_loses_no_finished_result(
+def test_machine_without_power_loses_no_finished_result(
     nodes: persistent.PersistentTestbed, experiment: Path, tmp_path: Path
 ) -> None:
-    """The last one: afterwards the machine is gone."""
+    """This test is the last one, because the machine is gone afterwards."""
     run = Running(str(experiment), "--testbed", INVENTORY, "--out", str(tmp_path))
     try:
         run.wait_for_cell(1)

@@ -60,7 +60,7 @@ def test_every_transport_has_run(manifest: Manifest) -> None:
 
 
 @pytest.mark.parametrize("transport", CONTROLLED)
-def test_both_senders_got_through_and_not_faster_than_the_port(run: Path, transport: str) -> None:
+def test_both_senders_deliver_below_the_port_rate(run: Path, transport: str) -> None:
     throughput = table(run, transport, "throughput")
     delivered = throughput.groupby("flow_id")["delivered_bytes"].sum()
     assert len(delivered) == 2
@@ -102,7 +102,7 @@ def test_rogue_estimates_round_trips_that_the_network_can_have(run: Path, transp
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_the_switch_has_passed_on_what_was_delivered(run: Path, transport: str) -> None:
+def test_switch_counters_cover_the_delivered_bytes(run: Path, transport: str) -> None:
     counters = table(run, transport, "counters")
     sent = counters[(counters["node"] == "s0") & (counters["name"] == "sent_bytes")]
     passed_on = (sent["after"] - sent["before"]).max()
@@ -117,7 +117,7 @@ def test_without_congestion_control_the_switch_drops(run: Path) -> None:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_every_nodes_load_was_recorded(run: Path, transport: str) -> None:
+def test_processor_load_is_recorded(run: Path, transport: str) -> None:
     load = table(run, transport, "cpu")
     assert set(load["host"]) <= {"h0", "h1", "h2"}
     assert load["host"].nunique() >= 2
@@ -133,7 +133,7 @@ def test_the_run_is_whole_and_its_report_names_every_transport(run: Path) -> Non
 
 
 def test_the_same_file_runs_on_machines(provisioned: persistent.PersistentTestbed, tmp_path: Path) -> None:
-    """Its network is a part of theirs. RoGUE's cell is left out: it differs in the control alone."""
+    """Its network is a part of the machines'. RoGUE's cell is left out, because only the control differs."""
     file, out = outside(tmp_path / "outside"), tmp_path / "results"
     words = ["--testbed", f"virtual:{provisioned.name}", "--only-cell", "Swift-r1", "--out", str(out)]
     run = Path(call("run", str(file), *words).splitlines()[-1])

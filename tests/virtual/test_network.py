@@ -19,15 +19,15 @@ CHAIN = network(
 )
 
 
-def test_each_host_has_an_address_of_its_own() -> None:
+def test_hosts_have_distinct_addresses() -> None:
     assert [CHAIN.address(host) for host in CHAIN.hosts] == ["10.9.0.10", "10.9.0.11", "10.9.0.12"]
 
 
-def test_a_host_hangs_on_the_switch_that_its_cable_leads_to_whichever_end_is_named_first() -> None:
+def test_switch_of_a_host() -> None:
     assert [CHAIN.switch_of(host) for host in CHAIN.hosts] == ["s0", "s1", "s2"]
 
 
-def test_ports_lead_to_hosts_in_order_and_to_neighbours_both_ways() -> None:
+def test_ports_to_hosts_and_neighbours() -> None:
     assert CHAIN.ports() == (
         BridgePort("s0", "eth1", "h0"),
         BridgePort("s1", "eth2", "h1"),
@@ -40,7 +40,7 @@ def test_ports_lead_to_hosts_in_order_and_to_neighbours_both_ways() -> None:
     assert [port.interface for port in STAR.ports()] == ["eth1", "eth2"]
 
 
-def test_interface_names_fit_into_the_kernels_15_characters() -> None:
+def test_interface_names_have_at_most_15_characters() -> None:
     longest = network(["h0"], ["s00000", "s11111"], [("h0", "s00000"), ("s00000", "s11111")])
     assert max(len(port.interface) for port in longest.ports()) <= 15
 
@@ -50,7 +50,7 @@ def star(count: int) -> VirtualNetwork:
     return network(hosts, ["s0"], [(host, "s0") for host in hosts])
 
 
-def test_as_many_hosts_as_the_switching_machine_has_slots() -> None:
+def test_number_of_hosts_is_limited() -> None:
     assert len(star(HOSTS_MAX).ports()) == HOSTS_MAX
     with pytest.raises(VirtualTestbedError, match="got 25 hosts, expected 1 to 24"):
         star(HOSTS_MAX + 1)
@@ -68,7 +68,7 @@ def test_as_many_hosts_as_the_switching_machine_has_slots() -> None:
         (["h0"], ["s0", "s1"], [("h0", "s0"), ("s0", "s1"), ("s1", "s0")], "a loop through the cable s1-s0"),
     ],
 )
-def test_what_bridges_cannot_carry_is_refused(
+def test_unsupported_networks_are_refused(
     hosts: list[str], switches: list[str], cables: list[tuple[str, str]], words: str
 ) -> None:
     with pytest.raises(VirtualTestbedError) as caught:
@@ -85,7 +85,7 @@ def content() -> dict[str, dict[str, dict[str, dict[str, dict[str, object]]]]]:
     return yaml.safe_load(inventory_text("default", DIRECTORY, NETWORK, PORTS))["all"]
 
 
-def test_hosts_say_how_they_are_reached_and_where_they_are_on_the_experiment_network() -> None:
+def test_inventory_of_a_host() -> None:
     assert content()["children"]["hosts"]["hosts"]["h1"] == {
         "ansible_host": "127.0.0.1",
         "ansible_port": 2202,
@@ -96,7 +96,7 @@ def test_hosts_say_how_they_are_reached_and_where_they_are_on_the_experiment_net
     }
 
 
-def test_the_switching_machine_says_which_port_leads_where() -> None:
+def test_inventory_of_the_switching_machine() -> None:
     assert content()["children"]["switch"]["hosts"]["fabric"] == {
         "ansible_host": "127.0.0.1",
         "ansible_port": 2200,
@@ -110,14 +110,14 @@ def test_the_switching_machine_says_which_port_leads_where() -> None:
     }
 
 
-def test_host_keys_are_verified_against_the_testbeds_own_file_only() -> None:
+def test_inventory_verifies_host_keys() -> None:
     arguments = content()["vars"]["ansible_ssh_common_args"]
     assert "StrictHostKeyChecking=yes" in arguments
     assert f'UserKnownHostsFile="{DIRECTORY}/known_hosts"' in arguments
     assert "GlobalKnownHostsFile=none" in arguments
 
 
-def test_ansible_reads_it_without_complaint(tmp_path: Path) -> None:
+def test_ansible_reads_the_inventory(tmp_path: Path) -> None:
     file = tmp_path / "inventory.yaml"
     file.write_text(inventory_text("default", DIRECTORY, NETWORK, PORTS))
     manager = InventoryManager(loader=DataLoader(), sources=[str(file)])

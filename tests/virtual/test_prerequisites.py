@@ -21,12 +21,12 @@ def test_missing_programs_are_named_by_their_packages() -> None:
     assert packages == ["e2fsprogs", "qemu-system-x86"]
 
 
-def test_only_without_root_is_the_user_namespace_helper_needed() -> None:
+def test_user_namespace_helper_is_needed_without_root() -> None:
     assert prerequisites.missing_packages(MACHINES, is_root=True, find=without("newuidmap")) == []
     assert prerequisites.missing_packages(MACHINES, is_root=False, find=without("newuidmap")) == ["uidmap"]
 
 
-def test_without_root_the_exact_command_is_shown_and_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_root_the_install_command_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[object] = []
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr(prerequisites, "find_program", without("mmdebstrap"))
@@ -37,7 +37,7 @@ def test_without_root_the_exact_command_is_shown_and_nothing_is_run(monkeypatch:
     assert commands == []
 
 
-def test_root_installs_what_is_missing_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_installs_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[list[str]] = []
     installed: list[str] = []
 
@@ -59,7 +59,7 @@ def test_root_installs_what_is_missing_and_says_so(monkeypatch: pytest.MonkeyPat
     assert said == [f"host: {' '.join(commands[-1])}"]
 
 
-def test_each_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_message_names_the_feature(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr(prerequisites, "find_program", without("flex"))
     prerequisites.require(MACHINES)
@@ -69,17 +69,17 @@ def test_each_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == f"building the kernel needs programs that are not installed; {wanted}"
 
 
-def test_a_failure_is_told_in_the_programs_own_words() -> None:
+def test_failing_program_shows_its_stderr() -> None:
     with pytest.raises(VirtualTestbedError, match=r"sh failed \(exit code 3\):\n  no such disk"):
         run(["sh", "-c", "echo no such disk >&2; exit 3"], timeout_s=10)
 
 
-def test_a_program_that_hangs_is_ended() -> None:
+def test_hanging_program_is_ended() -> None:
     with pytest.raises(VirtualTestbedError, match="did not finish within 0 s"):
         run(["tail", "-f", "/dev/null"], timeout_s=0.01)
 
 
-def test_a_missing_program_is_named() -> None:
+def test_missing_program_is_named() -> None:
     with pytest.raises(VirtualTestbedError, match="no-such-program is not installed"):
         run(["no-such-program"], timeout_s=10)
 
@@ -88,7 +88,7 @@ def silent(_text: str) -> None:
     """Show nothing."""
 
 
-def test_kinds_stand_beside_each_other(tmp_path: Path) -> None:
+def test_rebuild_removes_builds_of_its_kind_only(tmp_path: Path) -> None:
     """A build removes older builds of its kind only."""
 
     def build(directory: Path) -> None:

@@ -10,15 +10,15 @@ from rogue.virtual.persistent import processes
 pytestmark = pytest.mark.virtual
 
 
-def test_teardown_puts_nodes_back(provisioned: persistent.PersistentTestbed) -> None:
-    """To the last file and sysctl: provisioning/test_roles.py."""
+def test_teardown_restores_nodes(provisioned: persistent.PersistentTestbed) -> None:
+    """provisioning/test_roles.py compares every file and sysctl."""
     call("teardown", f"virtual:{provisioned.name}")
     for host in provisioned.network.hosts:
         with connect(provisioned.logins[host]) as shell:
             assert shell.run("rdma link; tc qdisc show dev eth1 | grep htb; ls /opt | grep rogue; true") == ""
 
 
-def test_a_machine_that_was_killed_is_missed_and_down_leaves_nothing(
+def test_killed_machine_is_reported_and_down_leaves_nothing(
     racks: persistent.PersistentTestbed,
 ) -> None:
     processes.end(racks.directory, "h1")  # kill -9, and nothing else

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 from helpers.agent_flows import agent
-from helpers.running_machines import RunningMachines, running
+from helpers.running_machines import RunningMachines, pair, running
 
 from rogue.remote.connection import connect
 from rogue.remote.errors import NodeError
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
 from rogue.virtual.machines.assembly import Accelerator
-from rogue.virtual.machines.machine_plan import pair
 
 pytestmark = pytest.mark.virtual
 
@@ -25,8 +24,8 @@ def tell(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def test_an_agent_whose_connection_is_dropped_leaves_nothing(machines: RunningMachines) -> None:
-    """It needs a moment to see it; `timeout` bounds the wait."""
+def test_agent_without_connection_leaves_nothing(machines: RunningMachines) -> None:
+    """The agent notices the lost connection after a moment; `timeout` limits the wait."""
     login = machines.logins["h1"]
     with connect(login) as watcher:
         before = int(watcher.run(LEFT))
@@ -35,7 +34,7 @@ def test_an_agent_whose_connection_is_dropped_leaves_nothing(machines: RunningMa
         watcher.run(f"timeout 60 sh -c 'until [ $({LEFT}) = {before} ]; do busybox usleep 100000; done'")
 
 
-def test_a_machine_with_another_key_is_refused(machines: RunningMachines, tmp_path: Path) -> None:
+def test_machine_with_another_key_is_refused(machines: RunningMachines, tmp_path: Path) -> None:
     login, other = machines.logins["h1"], machines.logins["h2"]
     key_of_other = login.known_hosts[0].read_text().splitlines()[1].split(maxsplit=1)[1]
     for line in (f"[127.0.0.1]:{login.port} {key_of_other}\n", f"[127.0.0.1]:{other.port} {key_of_other}\n"):
@@ -47,9 +46,7 @@ def test_a_machine_with_another_key_is_refused(machines: RunningMachines, tmp_pa
             pytest.fail("connected to a machine that did not prove who it is")
 
 
-def test_a_machine_that_does_not_come_up_is_reported_with_its_console(
-    image: Image, accelerator: Accelerator
-) -> None:
+def test_machine_that_does_not_boot_shows_its_console(image: Image, accelerator: Accelerator) -> None:
     _, plan = pair(("h3", "h4"))
     bad = replace(plan, links=(replace(plan.links[0], address="10.9.0.999/24"),))
     with pytest.raises(VirtualTestbedError) as caught, running((bad,), image, accelerator, tell):

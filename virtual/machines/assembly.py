@@ -107,7 +107,7 @@ def _experiment_nic(number: int, link: Link) -> list[str]:
 
 _POLL_INTERVAL_S: Final = 0.05
 _LINES_SHOWN: Final = 20
-_SPOKEN: Final = "rogue-guest: "
+_PREFIX: Final = "rogue-guest: "
 
 
 class Console:
@@ -118,11 +118,11 @@ class Console:
         self._console = directory / f"{machine}.console"
         self.complaints = directory / f"{machine}.stderr"
 
-    def wait_until_it_says(self, word: str, deadline_s: float, is_running: Callable[[], bool]) -> None:
+    def wait_for_line(self, word: str, deadline_s: float, is_running: Callable[[], bool]) -> None:
         """Wait for the guest's line ``word`` until time.monotonic() is ``deadline_s``."""
         started_s = time.monotonic()
-        while f"{_SPOKEN}{word}" not in self.text():
-            if not is_running() and f"{_SPOKEN}{word}" not in self.text():
+        while f"{_PREFIX}{word}" not in self.text():
+            if not is_running() and f"{_PREFIX}{word}" not in self.text():
                 raise self.problem("ended before it was up")
             if time.monotonic() >= deadline_s:
                 raise self.problem(f"did not come up within {time.monotonic() - started_s:.0f} s")
@@ -177,9 +177,9 @@ class MachineProcess:
         """True if the machine still has power."""
         return self._process.poll() is None
 
-    def wait_until_it_says(self, word: str, deadline_s: float) -> None:
+    def wait_for_line(self, word: str, deadline_s: float) -> None:
         """Wait for the guest's line ``word`` until time.monotonic() is ``deadline_s``."""
-        self.console.wait_until_it_says(word, deadline_s, lambda: self.is_running)
+        self.console.wait_for_line(word, deadline_s, lambda: self.is_running)
 
     def end(self) -> None:
         """Switch the machine off; its file system is a RAM overlay, so there is nothing to save."""
@@ -243,7 +243,7 @@ def _probe(image: Image) -> str:
         command = base_command("probe", boot, Accelerator.KVM, _PROBE_MEMORY_MIB)
         process = MachineProcess("probe", command, Path(scratch))
         try:
-            process.wait_until_it_says("probe answered", time.monotonic() + _PROBE_TIMEOUT_S)
+            process.wait_for_line("probe answered", time.monotonic() + _PROBE_TIMEOUT_S)
         except VirtualTestbedError as error:
             return f"it does not, so they are emulated; {error}"
         finally:

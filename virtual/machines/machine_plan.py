@@ -1,7 +1,6 @@
 """Describe the machines of a virtual network, and write the files by which they boot and SSH reaches them."""
 
 import socket
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from io import StringIO
@@ -85,25 +84,6 @@ def _link(name: str, peer: str, number: int, *, address: str = "", bridge: str =
         mac=f"52:54:00:{side}:00:{number:02x}",
         address=address,
         bridge=bridge,
-    )
-
-
-def pair(names: Sequence[str] = ("h1", "h2")) -> tuple[MachinePlan, MachinePlan]:
-    """Return two hosts with soft-RoCE whose NICs are joined by one cable, without a switch."""
-    first, second = names
-    return (
-        MachinePlan(first, (_joined(first, second, 1),)),
-        MachinePlan(second, (_joined(second, first, 2),)),
-    )
-
-
-def _joined(name: str, peer: str, number: int) -> Link:
-    return Link(
-        socket_name=f"{name}-{peer}.sock",
-        peer_socket_name=f"{peer}-{name}.sock",
-        mac=f"52:54:00:09:00:{number:02x}",
-        address=f"10.9.0.{number}/{PREFIX_LENGTH}",
-        soft_roce=True,
     )
 
 

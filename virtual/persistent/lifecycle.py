@@ -128,7 +128,7 @@ def _wait_until_ready(
 ) -> None:
     for number, machine in enumerate(machines, start=1):
         has_power = partial(_has_power, directory, machine)
-        Console(machine, directory).wait_until_it_says("ready", deadline_s, has_power)
+        Console(machine, directory).wait_for_line("ready", deadline_s, has_power)
         progress(f"  {number} of {len(machines)}: {machine}")
 
 

@@ -7,7 +7,7 @@ from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.drivers.limiters import SLOTS
 from rogue.agent.node.messages import ARRIVALS_MAX, After, Arrivals, Load, Prepare
 from rogue.harness.cell.timing import Timing
-from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, after_requests
+from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, Role, after_requests
 
 FILL_SEED: Final = 1
 MEMORY_BYTES_MIN: Final = 4096
@@ -19,16 +19,13 @@ RECEIVES_MAX: Final = 256
 
 def memory_bytes(flow: NodeFlow, end: EndName) -> int:
     """Return the memory at one end; SENDs need room for several transfers, each message in its place."""
+    segment_bytes = flow.settings.segment_bytes
     if end == "responder" and _lands_in_ring(flow):
-        receives = _messages(flow) * -(-RECEIVES_MIN // _messages(flow))
-        return receives * _segment_bytes(flow)
-    if (
-        end == "responder"
-        and flow.flow.arrivals
-        and flow.flow.verb == "send"
-        and flow.transport in TRANSPORTS
-    ):
-        return min(RECEIVES_MIN, _messages_of_all(flow)) * _segment_bytes(flow)
+        messages = _messages(flow, flow.flow.size_bytes)
+        return messages * -(-RECEIVES_MIN // messages) * segment_bytes
+    if end == "responder" and flow.flow.arrivals and _receives(flow):
+        messages = sum(_messages(flow, arrival.size_bytes) for arrival in flow.flow.arrivals)
+        return min(RECEIVES_MIN, messages) * segment_bytes
     sizes = [flow.flow.size_bytes, *(arrival.size_bytes for arrival in flow.flow.arrivals)]
     return min(flow.memory_bytes_max, max(MEMORY_BYTES_MIN, *sizes))
 
@@ -53,35 +50,30 @@ def compared_bytes(flow: NodeFlow) -> int:
         return size_bytes if _lands_in_ring(flow) else 0
     if size_bytes <= flow.memory_bytes_max:
         return size_bytes
-    return flow.memory_bytes_max // _segment_bytes(flow) * _segment_bytes(flow)
+    segment_bytes = flow.settings.segment_bytes
+    return flow.memory_bytes_max // segment_bytes * segment_bytes
+
+
+def _receives(flow: NodeFlow) -> bool:
+    """True if the responder posts receives, of a segment each."""
+    return flow.flow.verb == "send" and flow.transport in TRANSPORTS
 
 
 def _lands_in_ring(flow: NodeFlow) -> bool:
     """True if a transfer's messages are segments, which fit the receives."""
-    asked = flow.flow
-    if asked.verb != "send" or flow.transport not in TRANSPORTS or asked.arrivals:
+    size_bytes, verb_bytes = flow.flow.size_bytes, flow.flow.verb_bytes
+    if not _receives(flow) or flow.flow.arrivals or size_bytes > flow.memory_bytes_max:
         return False
-    is_whole = asked.verb_bytes is None or asked.verb_bytes >= min(_segment_bytes(flow), asked.size_bytes)
-    return is_whole and asked.size_bytes <= flow.memory_bytes_max and _messages(flow) <= RECEIVES_MAX
+    is_whole = verb_bytes is None or verb_bytes >= min(flow.settings.segment_bytes, size_bytes)
+    return is_whole and _messages(flow, size_bytes) <= RECEIVES_MAX
 
 
-def _messages(flow: NodeFlow) -> int:
-    return max(1, -(-flow.flow.size_bytes // _segment_bytes(flow)))
+def _messages(flow: NodeFlow, size_bytes: int) -> int:
+    """Return how many receives a transfer takes."""
+    return max(1, -(-size_bytes // flow.settings.segment_bytes))
 
 
-def _messages_of_all(flow: NodeFlow) -> int:
-    """Return how many receives the transfers of a flow take."""
-    segment_bytes = _segment_bytes(flow)
-    return sum(max(1, -(-arrival.size_bytes // segment_bytes)) for arrival in flow.flow.arrivals)
-
-
-def _segment_bytes(flow: NodeFlow) -> int:
-    return flow.settings.segment_bytes
-
-
-def prepare_request(
-    role: tuple[NodeFlow, EndName], address: str, limiter: str, timing: Timing, limit_ms: int
-) -> Prepare:
+def prepare_request(role: Role, address: str, limiter: str, timing: Timing, limit_ms: int) -> Prepare:
     """Return the request that prepares one end of a flow for the other end.
 
     limiter: the kind that its host offers, for an end that sets rates.
@@ -90,7 +82,7 @@ def prepare_request(
     own = limiter if flow.priority_of(end) else "none"
     interval_ns = timing.throughput_interval_ns
     return Prepare(
-        role=flow.role(end),
+        role=role.name,
         time_limit_ms=limit_ms,
         end=end,
         address=address,
@@ -114,24 +106,22 @@ def prepare_request(
     )
 
 
-def load_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[Load | Arrivals | After]:
+def load_requests(role: Role, limit_ms: int) -> Iterator[Load | Arrivals | After]:
     """Yield the schedule of a requester."""
-    asked = flow.flow
+    asked = role.flow.flow
     if asked.arrivals:
         arrivals = [[each.start_ns - asked.start_ns, each.size_bytes] for each in asked.arrivals]
         for first in range(0, len(arrivals), ARRIVALS_MAX):
-            yield Arrivals(role, limit_ms, arrivals[first : first + ARRIVALS_MAX])
-        yield from after_requests(flow, role, limit_ms)
+            yield Arrivals(role.name, limit_ms, arrivals[first : first + ARRIVALS_MAX])
+        yield from after_requests(role, limit_ms)
         return
-    repeat_for_ns = None
-    if asked.repeat_until_ns is not None:
-        repeat_for_ns = max(1, asked.repeat_until_ns - asked.start_ns)
+    until_ns = asked.repeat_until_ns
     yield Load(
-        role=role,
+        role=role.name,
         time_limit_ms=limit_ms,
         size_bytes=asked.size_bytes,
         count=asked.count,
-        repeat_for_ns=repeat_for_ns,
+        repeat_for_ns=None if until_ns is None else max(1, until_ns - asked.start_ns),
         interval_ns=asked.interval_ns,
         verb_bytes=asked.verb_bytes,
     )

@@ -1,9 +1,10 @@
 """Plan two roles per flow: what each node does, and which transfers wait for others."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Final, Literal, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from rogue.agent.node.messages import WAITS_MAX, After, Prepared
 from rogue.agent.node.supervisor import ROLES_MAX
@@ -45,8 +46,9 @@ def can_take_turns(planned: PlannedFlow) -> bool:
 def limiter_classes(flows: Sequence[PlannedFlow], limiters: int) -> list[LimiterClass]:
     """Return the limiters of all flows with rates that leave one host.
 
-    As long as there are enough, each has one. Then those that cannot take turns keep theirs. `short_of`
-    refuses hosts where none is left for the others; flows whose batches are held back may share one.
+    As long as there are enough, each has one. Then those that cannot take turns keep theirs.
+    `short_of_limiters` refuses hosts where none is left for the others; flows whose batches are held back
+    may share one.
     """
     if len(flows) <= limiters:
         return [LimiterClass(number) for number in range(1, len(flows) + 1)]
@@ -62,17 +64,18 @@ def limiter_classes(flows: Sequence[PlannedFlow], limiters: int) -> list[Limiter
     return classes
 
 
-def short_of(host: str, flows: Iterable[PlannedFlow], limiters: int) -> str | None:
-    """Return why a host has too few limiters for its flows with rates, with turns; None if not."""
-    moving = [can_take_turns(flow) for flow in flows]
-    kept = moving.count(False)
-    if len(moving) <= limiters or kept + any(moving) <= limiters:
-        return None
-    return (
-        f"{host} sends {len(moving)} flows with rates, and its card has {limiters} "
-        f"limiters for them: {kept} respond to READs or go over unreliable connections, which keep a limiter "
-        "each and take no turns; let it send fewer of these"
-    )
+def short_of_limiters(limited: Mapping[str, Sequence[PlannedFlow]], limiters: int) -> str | None:
+    """Return the first host with too few limiters for its flows with rates; None if all have enough."""
+    for host, flows in limited.items():
+        moving = [can_take_turns(flow) for flow in flows]
+        kept = moving.count(False)
+        if len(moving) > limiters and kept + any(moving) > limiters:
+            return (
+                f"{host} sends {len(moving)} flows with rates, and its card has {limiters} limiters for "
+                f"them: {kept} respond to READs or go over unreliable connections, which keep a limiter "
+                "each and take no turns; let it send fewer of these"
+            )
+    return None
 
 
 MEMORY_BYTES_MAX: Final = 32 * 2**20
@@ -125,6 +128,11 @@ class NodeFlow(PlannedFlow):
         """Return the priority of an end's packets; those of the other end, mostly ACKs, pass no limiter."""
         return self.limiter.priority if end == self.source_end else 0
 
+    @property
+    def roles(self) -> tuple["Role", "Role"]:
+        """Return the requester and the responder."""
+        return Role(self, "requester"), Role(self, "responder")
+
     def role(self, end: EndName) -> str:
         """Name of the role at one end."""
         return f"{self.name}-{end}"
@@ -132,6 +140,28 @@ class NodeFlow(PlannedFlow):
     def host(self, end: EndName) -> str:
         """Return the host of one end."""
         return self.flow.initiator if end == "requester" else self.flow.responder
+
+
+class Role(NamedTuple):
+    """One end of a flow: what one node does."""
+
+    flow: NodeFlow
+    end: EndName
+
+    @property
+    def name(self) -> str:
+        """Return its name on the node and in results."""
+        return self.flow.role(self.end)
+
+    @property
+    def host(self) -> str:
+        """Return the host that it runs on."""
+        return self.flow.host(self.end)
+
+    @property
+    def other(self) -> "Role":
+        """Return the other end."""
+        return Role(self.flow, "responder" if self.end == "requester" else "requester")
 
 
 def plan_roles(cell: Cell, memory_bytes_max: int = MEMORY_BYTES_MAX) -> list[NodeFlow]:
@@ -219,16 +249,16 @@ KNOWN_BY: Mapping[Moment, EndName] = {"start": "requester", "end": "requester", 
 """Which end of a flow knows of a moment; its bytes are pushed, so that the requester is at their source."""
 
 
-def after_requests(flow: NodeFlow, role: str, limit_ms: int) -> Iterator[After]:
+def after_requests(role: Role, limit_ms: int) -> Iterator[After]:
     """Yield the events that a requester's transfers wait for, by the role that sends them."""
     causes: dict[tuple[str, Moment], list[list[int]]] = {}
-    for number, arrival in enumerate(flow.flow.arrivals):
+    for number, arrival in enumerate(role.flow.flow.arrivals):
         for each in arrival.after:
-            known_by = f"{flow.names[each.flow]}-{KNOWN_BY[each.moment]}"
+            known_by = f"{role.flow.names[each.flow]}-{KNOWN_BY[each.moment]}"
             causes.setdefault((known_by, each.moment), []).append([number, each.number, each.pause_ns])
     for (known_by, moment), rows in causes.items():
         for first in range(0, len(rows), WAITS_MAX):
-            yield After(role, limit_ms, known_by, moment, rows[first : first + WAITS_MAX])
+            yield After(role.name, limit_ms, known_by, moment, rows[first : first + WAITS_MAX])
 
 
 def unorderable(cell: Cell) -> str | None:
@@ -245,10 +275,7 @@ def unorderable(cell: Cell) -> str | None:
 
 def _crowded(flows: Sequence[Flow]) -> str | None:
     """Find a host with more ends that report to each other than one agent has roles."""
-    ends: dict[str, int] = {}
-    for flow in flows:
-        for host in (flow.source, flow.destination):
-            ends[host] = ends.get(host, 0) + 1
+    ends = Counter(host for flow in flows for host in (flow.source, flow.destination))
     crowded = next((host for host, count in ends.items() if count > ROLES_MAX), None)
     if crowded is None:
         return None

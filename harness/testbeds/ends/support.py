@@ -1,14 +1,18 @@
 """Refuse what no real stack can do, before the run."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.transports import TRANSPORTS, parameter_names
-from rogue.agent.node.messages import SAMPLE_INTERVAL_NS_MIN
+from rogue.agent.node.messages import SAMPLE_INTERVAL_NS_MIN, Results
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Group
-from rogue.harness.cell.transport import ParameterError, ParameterMistake, unknown_parameter
-from rogue.harness.testbeds.ends.roles import unorderable
+from rogue.harness.cell.demand import PROBE_GROUP, Group, first_mistake
+from rogue.harness.cell.marking import MARK_ABOVE
+from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written, unknown_parameter
+from rogue.harness.testbeds.base import Fact
+from rogue.harness.testbeds.ends.roles import NodeFlow, unorderable
+from rogue.harness.testbeds.ends.switch_ports import check_marking
 
 ORACLES: Final = tuple(name for name, kind in ESTIMATORS.items() if kind.is_oracle)
 SIMULATED: Final = {
@@ -62,14 +66,38 @@ def too_fine(cell: Cell) -> str | None:
     return f"{least}, not every {interval_ns / 1000:g} us: raise the interval of measure's throughput"
 
 
-def check_parameters(group: Group) -> None:
-    """Raise ParameterError for the first parameter that the agent on a node does not take."""
-    if group.transport.base not in TRANSPORTS:
-        return
-    if group.parameters.get("estimator") in ORACLES:
-        honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
-        advice = "no NIC tells what this one asks for"
-        raise ParameterError(ParameterMistake("estimator", f"one of {honest}", advice))
-    settings = group.settings
-    for key in settings.outside_agent:
-        raise unknown_parameter(key, parameter_names(next(iter(settings.agents.values()))))
+def kernels_own(group: Group, *, are_marks_set: bool = True) -> str | None:
+    """Return the first parameter that a kernel's TCP does not take; None if there is none.
+
+    are_marks_set: the testbed sets the marking threshold of switches, which may be stated then.
+    """
+    if group.transport.service != "tcp":
+        return None
+    of_switches = (as_written(MARK_ABOVE),) if group.transport.wants_marks and are_marks_set else ()
+    return next((key for key in group.parameters if key not in of_switches), None)
+
+
+def parameter_mistake(cell: Cell) -> ParameterMistake | None:
+    """Return the first parameter that neither the agent on a node nor a Linux switch takes."""
+    return first_mistake(cell.groups, cell.transport.parameters, _check_parameters)
+
+
+def _check_parameters(group: Group) -> None:
+    if group.transport.base in TRANSPORTS:
+        if group.parameters.get("estimator") in ORACLES:
+            honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
+            advice = "no NIC tells what this one asks for"
+            raise ParameterError(ParameterMistake("estimator", f"one of {honest}", advice))
+        for key in group.settings.outside_agent:
+            raise unknown_parameter(key, parameter_names(next(iter(group.settings.agents.values()))))
+    check_marking(group)
+
+
+def end_facts(flows: Sequence[NodeFlow], results: Mapping[str, Results]) -> dict[str, Fact]:
+    """Return the probe's host, and how many queue pairs of traffic failed."""
+    return {
+        "probe_host": next((flow.flow.source for flow in flows if flow.is_probe), None),
+        "qp_failures": sum(
+            result.status == "error" and not role.startswith(PROBE_GROUP) for role, result in results.items()
+        ),
+    }

@@ -145,7 +145,7 @@ def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
 
 def transfers_of(readings: Readings, flows: Iterable[NodeFlow]) -> Transfers:
     """Return transfers as requesters recorded them, with arrivals as receivers recorded them."""
-    flow_ids = {flow.role(end): flow.flow_id for flow in readings.flows for end in ENDS}
+    flow_ids = {role.name: flow.flow_id for flow in readings.flows for role in flow.roles}
     for flow in flows:
         shift, arrivals_ns = readings.shift(flow, "requester"), _arrivals_ns(readings, flow)
         for row in readings.rows(flow, "requester", "transfers"):
@@ -241,9 +241,7 @@ def port_counter_rows(
 ) -> list[CounterRow]:
     """Return counters of switches' ports, by the ports' names."""
     return [
-        CounterRow(
-            port.partition("->")[0], port, name, before=int(asdict(before[port])[name]), after=int(value)
-        )
+        CounterRow(port.partition("->")[0], port, name, int(getattr(before[port], name)), int(value))
         for port, counters in sorted(after.items())
         for name, value in asdict(counters).items()
     ]
@@ -271,7 +269,7 @@ def failure_of(cell: Cell, flows: Sequence[NodeFlow], results: Mapping[str, Resu
 
 def _differing_memories(flows: Sequence[NodeFlow], results: Mapping[str, Results]) -> Failure | None:
     for flow in flows:
-        sums = {results[flow.role(end)].sha256 for end in ENDS}
+        sums = {results[role.name].sha256 for role in flow.roles}
         if _must_agree(flow, results[flow.role("requester")]) and len(sums) > 1:
             text = f"{flow.flow_id}: the memories of the two ends differ after the last transfer"
             return Failure(FailureKind.INVALID_RESULT, text)

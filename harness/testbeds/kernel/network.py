@@ -1,6 +1,6 @@
 """Write the orders of a cell for its kernel: the network, the agents and their roles."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from hashlib import sha256
 from ipaddress import IPv4Address
@@ -9,7 +9,6 @@ from typing import Final
 from rogue.agent.node.orders import Command, Orders, RoleOrder, TimedCommand
 from rogue.agent.node.wire import encode
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.provisioning.linux_switch import (
     MIN_WIRE_BYTES,
     QUEUE_HANDLE,
@@ -17,11 +16,15 @@ from rogue.harness.provisioning.linux_switch import (
     PortSettings,
     port_lines,
 )
-from rogue.harness.testbeds.ends import switch_ports
 from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, prepare_request
-from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, limited_flows
-from rogue.harness.testbeds.ends.switch_ports import leads_to, linux_ports, marking_ports
-from rogue.harness.testbeds.ends.tables import ENDS
+from rogue.harness.testbeds.ends.roles import NodeFlow, Role, limited_flows
+from rogue.harness.testbeds.ends.switch_ports import (
+    faulty_ports,
+    leads_to,
+    linux_ports,
+    marking_ports,
+    outages,
+)
 from rogue.workloads.framing import TCP_SEGMENTS
 from rogue.workloads.topologies import Link, Topology
 
@@ -83,31 +86,30 @@ def burst_bytes(rate_bps: int) -> int:
 
 def port_interfaces(topology: Topology) -> dict[str, str]:
     """Return the interface of each switch's egress port, by the port's name."""
-    interfaces = {}
-    for number, link in enumerate(topology.links()):
-        for end, (node, peer) in zip("ab", ((link.a, link.b), (link.b, link.a)), strict=True):
-            if node in topology.switch_names():
-                interfaces[f"{node}->{peer}"] = f"p{number}{end}"
-    return interfaces
+    switches = set(topology.switch_names())
+    return {
+        port: f"p{number}{end}"
+        for number, link in enumerate(topology.links())
+        for end, port in zip("ab", link.ports, strict=True)
+        if port.partition("->")[0] in switches
+    }
 
 
-def network_commands(
-    topology: Topology,
-    ports: dict[str, PortSettings],
-    cards: Collection[str],
-    crowded: Collection[str] = (),
-) -> list[Command]:
-    """Return the commands that build the topology, in order.
+def _network_commands(cell: Cell, flows: list[NodeFlow]) -> list[Command]:
+    """Return the commands that build the cell's network, in order.
 
-    cards: hosts that get an RDMA device. TCP needs none, and an agent lists 64 at most. crowded: hosts that
-    use several limiters at once.
+    Only hosts with RDMA flows get a device: TCP needs none, and an agent lists 64 at most.
     """
-    interfaces = port_interfaces(topology)
+    topology = cell.topology
+    cards = {role.host for flow in flows if flow.service != "tcp" for role in flow.roles}
+    devices = (
+        f"link add rxe-{host} type rxe netdev {host}" for host in topology.host_names() if host in cards
+    )
     return [
         _sysctls(),
-        Command(["ip", "-batch", "-"], _lines(_links(topology, interfaces))),
-        Command(["rdma", "--batch", "-"], _lines(_devices(topology, cards))),
-        Command(["tc", "-batch", "-"], _lines(_trees(topology, ports, interfaces, crowded))),
+        Command(["ip", "-batch", "-"], _lines(_links(topology))),
+        Command(["rdma", "--batch", "-"], _lines(devices)),
+        Command(["tc", "-batch", "-"], _lines(_trees(cell))),
     ]
 
 
@@ -122,16 +124,16 @@ def _sysctls() -> Command:
     return Command(["/bin/busybox", "sysctl", "-q", "-w", *settings])
 
 
-def _links(topology: Topology, interfaces: dict[str, str]) -> Iterator[str]:
+def _links(topology: Topology) -> Iterator[str]:
     """Yield cables, switches and hosts. TCP sends single segments, as queues count packets."""
     mtu_bytes = max(_IP_MTU_MIN, topology.mtu_bytes + _HEADERS_BYTES)
-    hosts = addresses(topology)
+    hosts, interfaces = addresses(topology), port_interfaces(topology)
     yield "link set lo up"
     for switch in topology.switch_names():
         yield f"link add {switch} type bridge"
         yield f"link set {switch} mtu {mtu_bytes} up"
     for link in topology.links():
-        a, b = _interface(link.a, link.b, interfaces), _interface(link.b, link.a, interfaces)
+        a, b = (interfaces.get(port, port.partition("->")[0]) for port in link.ports)
         of_a, of_b = (f"{each} {_mac(each, hosts)}mtu {mtu_bytes}" for each in (a, b))
         yield f"link add {of_a} type veth peer name {of_b}"
         for node, interface in ((link.a, a), (link.b, b)):
@@ -158,29 +160,15 @@ def _mac_of(address: str) -> str:
     return ":".join(("02", "00", *(f"{int(part):02x}" for part in address.split("."))))
 
 
-def _devices(topology: Topology, cards: Collection[str]) -> Iterator[str]:
-    for host in topology.host_names():
-        if host in cards:
-            yield f"link add rxe-{host} type rxe netdev {host}"
-
-
-def _interface(node: str, peer: str, interfaces: dict[str, str]) -> str:
-    return interfaces.get(f"{node}->{peer}", node)
-
-
-def _trees(
-    topology: Topology,
-    ports: dict[str, PortSettings],
-    interfaces: dict[str, str],
-    crowded: Collection[str],
-) -> Iterator[str]:
-    for link in topology.links():
-        for node, peer in ((link.a, link.b), (link.b, link.a)):
-            port = f"{node}->{peer}"
+def _trees(cell: Cell) -> Iterator[str]:
+    ports, interfaces, limited = cell_ports(cell), port_interfaces(cell.topology), limited_flows(cell)
+    for link in cell.topology.links():
+        for port in link.ports:
             if port in interfaces:
                 yield from port_lines(interfaces[port], ports[port])
             else:
-                yield from _limiters(node, link, is_crowded=node in crowded)
+                host = port.partition("->")[0]
+                yield from _limiters(host, link, is_crowded=len(limited.get(host, ())) > 1)
 
 
 def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
@@ -212,9 +200,14 @@ def _limiters(host: str, link: Link, *, is_crowded: bool) -> Iterator[str]:
         yield f"filter add dev {host} parent 1: protocol ip prio 1 {marked} classid 1:1{priority}"
 
 
-def port_settings(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict[str, PortSettings]:
-    """Return the settings of each port of the switches."""
-    return {
+def _lines(lines: Iterator[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def cell_ports(cell: Cell) -> dict[str, PortSettings]:
+    """Return settings of each port of the switches, by name."""
+    asked, hosts = cell.network.ports, cell.topology.host_names()
+    ports = {
         name: replace(
             port,
             delay_ns=max(_DELAY_NS_MIN, port.delay_ns),
@@ -223,30 +216,14 @@ def port_settings(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> di
         )
         for name, port in linux_ports(asked, hosts).items()
     }
-
-
-def _lines(lines: Iterator[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-def cell_ports(cell: Cell) -> dict[str, PortSettings]:
-    """Return settings of each port of the switches, by name."""
-    ports = marking_ports(cell, port_settings(cell.network.ports, cell.topology.host_names()))
-    return switch_ports.faulty_ports(cell, ports)
-
-
-def outages(cell: Cell) -> list[tuple[list[str], OutageSpec]]:
-    """Return the outages, each with its ports at switches."""
-    return switch_ports.outages(cell, cell.network.ports)
+    return faulty_ports(cell, marking_ports(cell, ports))
 
 
 def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
     """Return the orders for the conductor in the kernel."""
     return Orders(
-        commands=network_commands(
-            cell.topology, cell_ports(cell), _hosts_with_cards(flows), _crowded_hosts(cell)
-        ),
-        roles=[_role(cell, flow, end) for flow in flows for end in ENDS],
+        commands=_network_commands(cell, flows),
+        roles=[_role_order(cell, role) for flow in flows for role in flow.roles],
         ports=port_interfaces(cell.topology) if cell.experiment.measures("queues") else {},
         queue_handle=QUEUE_HANDLE,
         sample_interval_ns=cell.timing.queue_interval_ns,
@@ -264,8 +241,9 @@ def _timed(cell: Cell) -> list[TimedCommand]:
     What waits in its ports then is gone, and no discipline counts it: it is looked at just before.
     """
     changes: list[TimedCommand] = []
-    for number, (ports, outage) in enumerate(outages(cell)):
-        interfaces = [port_interfaces(cell.topology)[port] for port in ports]
+    named = port_interfaces(cell.topology)
+    for number, (ports, outage) in enumerate(outages(cell, cell.network.ports)):
+        interfaces = [named[port] for port in ports]
         for each in interfaces:
             waiting = Command(["tc", "-s", "-j", "qdisc", "show", "dev", each])
             changes.append(TimedCommand(outage.at_ns, waiting, kept_as=f"{each} {number}"))
@@ -286,33 +264,26 @@ def _counts(cell: Cell) -> dict[str, Command]:
     return {DISCIPLINES: Command(["tc", "-s", "-j", "qdisc", "show"]), **filters}
 
 
-def _hosts_with_cards(flows: list[NodeFlow]) -> set[str]:
-    return {flow.host(end) for flow in flows if flow.service != "tcp" for end in ENDS}
-
-
-def _crowded_hosts(cell: Cell) -> set[str]:
-    return {host for host, flows in limited_flows(cell).items() if len(flows) > 1}
-
-
-def _secret_seed(cell: Cell, role: str) -> int:
+def _secret_seed(cell: Cell, role: Role) -> int:
     """Return a fixed seed: a kernel has no other user, and equal cells must agree to the last byte."""
-    return int.from_bytes(sha256(f"{cell.seed} {role}".encode()).digest()[:8], "big")
+    return int.from_bytes(sha256(f"{cell.seed} {role.name}".encode()).digest()[:8], "big")
 
 
-def _role(cell: Cell, flow: NodeFlow, end: EndName) -> RoleOrder:
-    name, host = flow.role(end), flow.host(end)
-    limiter = "none" if flow.service == "tcp" else LIMITER
-    request = prepare_request((flow, end), addresses(cell.topology)[host], limiter, cell.timing, LIMIT_MS)
-    if request.limiter == LIMITER:
-        request = replace(request, limiter_burst_bytes=limiter_burst_bytes(cell.topology))
-    if flow.service == "tcp":
-        request = replace(request, interface=host)
-    request = replace(request, secret_seed=_secret_seed(cell, name))
-    loads = load_requests(flow, name, LIMIT_MS) if end == "requester" else ()
+def _role_order(cell: Cell, role: Role) -> RoleOrder:
+    flow, is_tcp = role.flow, role.flow.service == "tcp"
+    limiter = "none" if is_tcp else LIMITER
+    request = prepare_request(role, addresses(cell.topology)[role.host], limiter, cell.timing, LIMIT_MS)
+    request = replace(
+        request,
+        limiter_burst_bytes=limiter_burst_bytes(cell.topology) if request.limiter == LIMITER else None,
+        interface=role.host if is_tcp else None,
+        secret_seed=_secret_seed(cell, role),
+    )
+    loads = load_requests(role, LIMIT_MS) if role.end == "requester" else ()
     return RoleOrder(
-        name=name,
-        end=end,
-        peer=flow.role("responder" if end == "requester" else "requester"),
+        name=role.name,
+        end=role.end,
+        peer=role.other.name,
         prepare=encode(request).decode(),
         loads=[encode(each).decode() for each in loads],
         offset_ns=flow.flow.start_ns,

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
@@ -21,6 +22,7 @@ from rogue.harness.provisioning.linux_switch import (
 )
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
 from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts
+from rogue.harness.testbeds.ends.support import end_facts
 from rogue.harness.testbeds.ends.tables import (
     Conducted,
     Readings,
@@ -74,7 +76,10 @@ def result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
 
 def _result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
     account = Account.read(_content(folder / ACCOUNT).decode())
-    result = CellResult(raw=_raw(folder), failure=_failure(account))
+    result = CellResult(raw=_raw(folder))
+    if account.failure is not None:
+        kind = _KINDS.get(account.failure_kind or "", FailureKind.AGENT)
+        result.failure = Failure(kind, account.failure)
     for measure, reason in NOT_MEASURED.items():
         if cell.experiment.measures(measure):
             result.not_measured[measure] = reason
@@ -86,10 +91,8 @@ def _result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
     result.tables = collect_tables(cell, readings)
     counts = json.loads(_content(folder / COUNTS))
     before, after = (_port_counters(cell, counts[when]) for when in ("before", "after"))
-    counters = port_counter_rows(before, _with_cuts(cell, after, counts["meanwhile"])) + node_counters(
-        readings
-    )
-    result.tables["counters"] = columns_of(CounterRow, sorted(counters))
+    ports = port_counter_rows(before, _with_cuts(cell, after, counts["meanwhile"]))
+    result.tables["counters"] = columns_of(CounterRow, sorted(ports + node_counters(readings)))
     if cell.experiment.measures("queues"):
         result.tables["queues"] = _queues(cell, folder / SAMPLES)
     for measure, reason in EMPTY.items():
@@ -105,12 +108,6 @@ _KINDS: Final = {
     "verbs": FailureKind.VERBS,
     "timeout": FailureKind.TIMEOUT,
 }
-
-
-def _failure(account: Account) -> Failure | None:
-    if account.failure is None:
-        return None
-    return Failure(_KINDS.get(account.failure_kind or "", FailureKind.AGENT), account.failure)
 
 
 def _files(folder: Path) -> dict[str, dict[str, bytes]]:
@@ -133,8 +130,20 @@ def _queues(cell: Cell, samples: Path) -> Columns:
 
     Deviation: the kernel keeps no largest queue between two samples; the column has the sample itself.
     """
-    rows = csv.DictReader(io.StringIO(_content(samples).decode()))
-    return columns_of(QueueRow, _queue_rows(_repeated(rows, cell.timing)))
+    read = csv.DictReader(io.StringIO(_content(samples).decode()))
+    rows: list[QueueRow] = []
+    before: dict[str, Mapping[str, str]] = {}
+    for t_ns, each in _repeated(read, cell.timing):
+        port, waiting_bytes = each["port"], int(each["bytes"])
+        known = before.get(port, {})
+        before[port] = each
+        gauges = {"priority": 0, "bytes": waiting_bytes, "max_bytes": waiting_bytes}
+        counted = [
+            name for name in QueueRow._fields if name in each and name not in ("port", "t_ns", *gauges)
+        ]
+        counts = {name: int(each[name]) - int(known.get(name, 0)) for name in counted}
+        rows.append(QueueRow(node=port.partition("->")[0], port=port, t_ns=t_ns, **gauges, **counts))
+    return columns_of(QueueRow, rows)
 
 
 def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:
@@ -145,20 +154,6 @@ def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tup
             raise ValueError(f"repeats: got {repeats}, expected as many as the cell has intervals at most")
         for number in range(repeats + 1):
             yield from ((t_ns + number * interval_ns, port) for port in ports)
-
-
-def _queue_rows(samples: Iterable[tuple[int, Mapping[str, str]]]) -> Iterator[QueueRow]:
-    before: dict[str, Mapping[str, str]] = {}
-    for t_ns, each in samples:
-        port, waiting_bytes = each["port"], int(each["bytes"])
-        known = before.get(port, {})
-        before[port] = each
-        gauges = {"priority": 0, "bytes": waiting_bytes, "max_bytes": waiting_bytes}
-        counted = [
-            name for name in QueueRow._fields if name in each and name not in ("port", "t_ns", *gauges)
-        ]
-        counts = {name: int(each[name]) - int(known.get(name, 0)) for name in counted}
-        yield QueueRow(node=port.partition("->")[0], port=port, t_ns=t_ns, **gauges, **counts)
 
 
 def _port_counters(cell: Cell, printed: Mapping[str, str]) -> dict[str, PortCounters]:
@@ -184,39 +179,30 @@ def _with_cuts(
 
     kept: what tc printed then, under the interface and the number of the cut.
     """
-    lost: dict[str, int] = {}
+    lost = Counter[str]()
     for name, printed in kept.items():
-        interface = name.partition(" ")[0]
-        lost[interface] = lost.get(interface, 0) + waiting_packets(json.loads(printed))
+        lost[name.partition(" ")[0]] += waiting_packets(json.loads(printed))
     interfaces = port_interfaces(cell.topology)
     return {
-        port: replace(counted, lost_packets=counted.lost_packets + lost.get(interfaces[port], 0))
+        port: replace(counted, lost_packets=counted.lost_packets + lost[interfaces[port]])
         for port, counted in counters.items()
     }
 
 
 def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fact]:
-    probe = next((flow for flow in flows if flow.is_probe), None)
+    is_all_tcp = all(group.transport.service == "tcp" for group in cell.groups)
     return {
         "clock": CLOCK,
         **cell_facts(cell),
-        "probe_host": probe.flow.source if probe else None,
+        **end_facts(flows, account.results),
         "queue_interval_ns": cell.timing.queue_interval_ns,
-        "qp_failures": sum(
-            result.status == "error" and not name.startswith("probe")
-            for name, result in account.results.items()
-        ),
-        "nic": "the kernel's own network stack (software)" if _is_all_tcp(cell) else "rdma_rxe (software)",
+        "nic": "the kernel's own network stack (software)" if is_all_tcp else "rdma_rxe (software)",
         "nic_is_hardware": False,
         **pacing_facts(flows, account.prepared),
         "switch": "Linux bridges (software)",
         "node_kernel": account.kernel,
         "node_python": account.python,
     }
-
-
-def _is_all_tcp(cell: Cell) -> bool:
-    return all(group.transport.service == "tcp" for group in cell.groups)
 
 
 def _raw(folder: Path) -> dict[str, bytes]:

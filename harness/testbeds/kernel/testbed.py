@@ -11,27 +11,14 @@ from rogue.agent.node.bundle import agent_archive
 from rogue.agent.node.messages import KERNEL_TCPS
 from rogue.agent.node.orders import ORDERS, REACHED
 from rogue.harness.cell.cell import Cell
-from rogue.harness.cell.demand import Group, first_mistake
-from rogue.harness.cell.marking import MARK_ABOVE
-from rogue.harness.cell.transport import ParameterMistake, as_written
+from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends import support as ends
-from rogue.harness.testbeds.ends.roles import (
-    limited_flows,
-    limiters_of,
-    plan_roles,
-    short_of,
-)
-from rogue.harness.testbeds.ends.support import is_same_for_every_seed
-from rogue.harness.testbeds.ends.switch_ports import (
-    check_marking,
-    uneven_delays,
-    unsupported_fault,
-    unsupported_marking,
-)
+from rogue.harness.testbeds.ends.roles import limited_flows, limiters_of, plan_roles, short_of_limiters
+from rogue.harness.testbeds.ends.switch_ports import uneven_delays, unsupported_fault, unsupported_marking
 from rogue.harness.testbeds.kernel.network import orders_of
-from rogue.harness.testbeds.kernel.outcome import result_of
+from rogue.harness.testbeds.kernel.outcome import NOT_MEASURED, result_of
 from rogue.virtual import prerequisites
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.boot import CONSOLE, MAIN, Kernel, KernelPanicError, KernelTimeoutError, boot
@@ -67,47 +54,16 @@ LIMIT_FACTOR: Final = 30.0
 """A kernel that takes this many times the expected time has hung."""
 
 
-def unsupported(cell: Cell) -> str | None:
-    """Return why a cell cannot run here, and what could; None if it can."""
-    return (
-        _unsupported_transports(cell)
-        or _unsupported_network(cell)
-        or ends.simulators_traffic(cell)
-        or ends.too_fine(cell)
-        or unsupported_marking(cell)
-        or _short_of_limiters(cell)
-        or cell.idleness
-    )
-
-
-def check_parameters(group: Group) -> None:
-    """Raise ParameterError for the first parameter that no agent and no switch takes."""
-    ends.check_parameters(group)
-    check_marking(group)
-
-
 def _unsupported_transports(cell: Cell) -> str | None:
     for group in cell.groups:
         name = group.transport
         if name.features or name.base not in OFFERED:
             return f"the kernel testbed has no {name}; it has {', '.join(OFFERED)}"
         if group.parameters.get("completions") == "polling":
-            return "what polls never ends where no time passes while it does: set completions to event"
-        if name.service == "tcp" and (key := _kernels_own(group)):
+            return "polling never ends in a kernel where it takes no time: set completions to event"
+        if key := ends.kernels_own(group):
             return f"{name} is Linux's own, which takes no {key}: leave it out"
     return None
-
-
-def _kernels_own(group: Group) -> str | None:
-    """Find a parameter of a TCP, which Linux does not take, except the marking threshold of switches."""
-    of_switches = (as_written(MARK_ABOVE),) if group.transport.wants_marks else ()
-    return next((key for key in group.parameters if key not in of_switches), None)
-
-
-def _short_of_limiters(cell: Cell) -> str | None:
-    limiters = limiters_of(cell.topology)
-    hosts = limited_flows(cell).items()
-    return next((reason for host, flows in hosts if (reason := short_of(host, flows, limiters))), None)
 
 
 def _unsupported_network(cell: Cell) -> str | None:
@@ -116,7 +72,7 @@ def _unsupported_network(cell: Cell) -> str | None:
         return f"the kernel's card is {NIC}, no {topology.nic}: leave topology.nic out"
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
-        return f"Linux's bridges carry no topology with several ways, such as {topology.kind}"
+        return f"Linux's bridges carry no topology with several paths, such as {topology.kind}"
     return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)
 
 
@@ -134,7 +90,6 @@ class KernelTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Return the key in the registry."""
         return "kernel"
 
     def obstacles(self) -> list[str]:
@@ -147,16 +102,23 @@ class KernelTestbed(Testbed):
         return []
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Return why a cell cannot run here, and what could; None if it can."""
-        return unsupported(cell)
+        return (
+            _unsupported_transports(cell)
+            or _unsupported_network(cell)
+            or ends.simulators_traffic(cell)
+            or ends.too_fine(cell)
+            or unsupported_marking(cell)
+            or short_of_limiters(limited_flows(cell), limiters_of(cell.topology))
+            or cell.idleness
+            or cell.experiment.unmet_requirement(NOT_MEASURED)
+        )
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
         """Return True unless flows or sizes are drawn."""
-        return is_same_for_every_seed(cell)
+        return ends.is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """Return the first parameter that the agent does not take."""
-        return first_mistake(cell.groups, cell.transport.parameters, check_parameters)
+        return ends.parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
         """Estimate from the ends of flows, and the packets that links to receivers can carry."""
@@ -215,9 +177,8 @@ def _reached(folder: Path, cell: Cell) -> float:
 
 
 def _lost(error: VirtualTestbedError, folder: Path) -> CellResult:
-    kind = FailureKind.TIMEOUT if isinstance(error, KernelTimeoutError) else FailureKind.AGENT
-    if isinstance(error, KernelPanicError):
-        kind = FailureKind.NODE_LOST
+    kinds = {KernelTimeoutError: FailureKind.TIMEOUT, KernelPanicError: FailureKind.NODE_LOST}
+    kind = next((kind for cause, kind in kinds.items() if isinstance(error, cause)), FailureKind.AGENT)
     console = (folder / CONSOLE).read_bytes()
     return CellResult(failure=Failure(kind, str(error)), raw={CONSOLE: console} if console else {})
 

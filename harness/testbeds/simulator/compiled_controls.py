@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import logging
 import os
 import platform
 import re
@@ -11,12 +12,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.source import PluginSource
@@ -27,6 +28,8 @@ from rogue.harness.testbeds.simulator.plugins import (
 )
 from rogue.simulator import CompiledKind, ControlError, ReceiverKind, SwitchKind
 from rogue.virtual.cache import cache_directory
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 _FOLDER: Final = "rogue"
 FLAGS: Final = (
@@ -76,7 +79,7 @@ class Compiler:
             kept = [f"-ffile-prefix-map={directory}=.", "-o", str(library)]
             done = _run([*self.words, *FLAGS, *words, *kept], directory)
         if done.returncode != 0:
-            return Compiled(None, done.stderr, interface=header_of(text))
+            return Compiled(None, done.stderr, interface=f"rogue/{kind_of(text)}.h")
         return Compiled(library, done.stderr)
 
 
@@ -109,7 +112,9 @@ def find_compiler(file: str) -> Compiler:
     expected = "a compiler of C++20, which a control in C++ needs"
     try:
         program, *options = shlex.split(named)
-        words = (_absolute(program), *options)
+        if (found := shutil.which(program)) is None:
+            raise FileNotFoundError(program)
+        words = (str(Path(found).absolute()), *options)
         done = _run([*words, "--version"], Path.cwd())
     except (OSError, ValueError) as error:
         advice = "install g++ or clang (Debian: apt-get install g++), or name one in CXX"
@@ -130,14 +135,6 @@ def _include() -> Traversable:
     return files("rogue.simulator") / "include"
 
 
-def _absolute(program: str) -> str:
-    """Return the absolute path of a program; FileNotFoundError if there is none."""
-    found = shutil.which(program)
-    if found is None:
-        raise FileNotFoundError(program)
-    return str(Path(found).absolute())
-
-
 def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
     """Run a program in its own process group, which is killed at the time limit."""
     environment = {key: value for key, value in os.environ.items() if key not in _SEARCHED}
@@ -156,37 +153,17 @@ def _run(command: list[str], directory: Path) -> subprocess.CompletedProcess[str
     return subprocess.CompletedProcess(command, process.returncode, said, complaints)
 
 
-class Interface(NamedTuple):
-    """A kind of control in C++: our header, the library's entry point, and how it is registered."""
-
-    header: str
-    entry: str
-    register: Callable[[int, str], None]
-    """Called with the address of the control's table and the name of its file."""
-
-
-INTERFACES: Final = (
-    Interface(
-        "rogue/nic_control.h",
-        "rogue_nic_control",
-        lambda table, file: register_compiled_control(CompiledKind(table, file)),
-    ),
-    Interface(
-        "rogue/switch_control.h",
-        "rogue_switch_control",
-        lambda table, file: register_switch_control(SwitchKind(table, file)),
-    ),
-    Interface(
-        "rogue/receiver_control.h",
-        "rogue_receiver_control",
-        lambda table, file: register_receiver_control(ReceiverKind(table, file)),
-    ),
-)
+INTERFACES: Final[Mapping[str, Callable[[int, str], None]]] = {
+    "nic_control": lambda table, file: register_compiled_control(CompiledKind(table, file)),
+    "switch_control": lambda table, file: register_switch_control(SwitchKind(table, file)),
+    "receiver_control": lambda table, file: register_receiver_control(ReceiverKind(table, file)),
+}
+"""Registers the table at an address, from a file. `rogue/KIND.h` declares it, `rogue_KIND` returns it."""
 
 
-def header_of(text: str) -> str:
-    """Return the header of ours that a text includes; that of NIC controls if it includes none."""
-    return next((each.header for each in INTERFACES[1:] if each.header in text), INTERFACES[0].header)
+def kind_of(text: str) -> str:
+    """Return the kind of control whose header a text includes; that of NICs if it includes none."""
+    return next((kind for kind in INTERFACES if f"rogue/{kind}.h" in text), "nic_control")
 
 
 def library_of(text: str, file: str) -> Path:
@@ -197,6 +174,7 @@ def library_of(text: str, file: str) -> Path:
     try:
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not library.is_file():
+            _LOGGER.debug("compiles %s with %s", file, shlex.join(compiler.words))
             _compile(compiler, text, file, library)
     except OSError as error:
         got, expected = f"'{error.strerror}' on {error.filename or cache}", "a place for compiled controls"
@@ -221,25 +199,27 @@ def register_header(source: PluginSource) -> None:
     A loaded library stays until the process ends.
     """
     file, path = source.file, library_of(source.text, source.file)
-    expected = next(_expected(each) for each in INTERFACES if each.header == header_of(source.text))
+    expected = _expected(kind_of(source.text))
+    _LOGGER.debug("loads %s, compiled from %s", path, file)
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:  # it needs a library that is not there
         raise ConfigError([Problem(file, "", str(error), expected, f"or remove {path}")]) from error
-    found = [each for each in INTERFACES if hasattr(library, each.entry)]
+    found = [kind for kind in INTERFACES if hasattr(library, f"rogue_{kind}")]
     if not found:
         raise ConfigError([Problem(file, "", "no control", expected, "add that line")])
     if len(found) > 1:
-        got = " and ".join(each.entry.upper() for each in found)
+        got = " and ".join(f"rogue_{kind}".upper() for kind in found)
         raise ConfigError([Problem(file, "", got, "one control in a file", "make two files of it")])
-    entry = getattr(library, found[0].entry)
+    (kind,) = found
+    entry = getattr(library, f"rogue_{kind}")
     entry.restype = ctypes.c_void_p
     try:
-        found[0].register(entry(), file)
+        INTERFACES[kind](entry(), file)
     except ControlError as error:
         got = f"a control that {error}"
-        raise ConfigError([Problem(file, "", got, _expected(found[0]), "correct that line")]) from error
+        raise ConfigError([Problem(file, "", got, _expected(kind), "correct that line")]) from error
 
 
-def _expected(interface: Interface) -> str:
-    return f"a header that ends with {interface.entry.upper()} of {interface.header}"
+def _expected(kind: str) -> str:
+    return f"a header that ends with ROGUE_{kind.upper()} of rogue/{kind}.h"

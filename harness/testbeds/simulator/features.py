@@ -19,10 +19,8 @@ from rogue.simulator import (
     PriorityFlowControl,
     ReceiverControl,
     SwitchControl,
-    Trimming,
     with_telemetry,
 )
-from rogue.workloads.topologies import Switch
 from rogue.workloads.transports import BASES, NIC_CONTROLS, TransportName
 
 DATAGRAM_MTU_BYTES: Final = 1024
@@ -45,7 +43,6 @@ def unsupported_feature(cell: Cell) -> str | None:
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:
-    """Return why the priorities of the groups cannot be separated; None if they can."""
     asked = cell.network
     if asked.contradiction:
         return asked.contradiction
@@ -58,27 +55,24 @@ def _unsupported_priorities(cell: Cell) -> str | None:
 
 
 def _chooses_nothing(cell: Cell) -> str | None:
-    """Return why a coin would choose among no packets; None if there are some, or no coin is requested."""
+    """Return why `trim` has no effect; None if it has one, or is not stated."""
     if cell.topology.trim == "arriving" or cell.topology.trim_above_bytes is not None:
         return None
-    told = f"topology.trim: {cell.topology.trim} chooses what is trimmed"
-    return f"{told}, and there is no trim_above: leave it out"
+    chosen = f"topology.trim: {cell.topology.trim} chooses what is trimmed"
+    return f"{chosen}, and there is no trim_above: leave it out"
 
 
 def _scales_nothing(cell: Cell) -> str | None:
-    """Return why thresholds that follow rates would change no cell; None if they would, or are not requested.
-
-    A transport that uses no marks is allowed beside one that does.
-    """
+    """Return why `thresholds` has no effect; None if it has one in some cell, or is not stated."""
     if cell.topology.thresholds == "bytes" or cell.topology.trim_above_bytes is not None:
         return None
     judge = judge_of(cell)
     names = (*cell_transports(cell), *(choice.name for choice in cell.experiment.transports))
     if judge is None and any(map(_asks_for_marks, names)):
         return None
-    who = "no transport here asks for marks" if judge is None else f"{judge} judges in the place of marking"
-    told = f"topology.thresholds: {cell.topology.thresholds} has no threshold to scale, for {who}"
-    return f"{told}, and there is no trim_above: leave it out"
+    cause = "no transport here asks for marks" if judge is None else f"{judge} judges in the place of marking"
+    unscaled = f"topology.thresholds: {cell.topology.thresholds} has no threshold to scale, for {cause}"
+    return f"{unscaled}, and there is no trim_above: leave it out"
 
 
 def _asks_for_marks(name: TransportName) -> bool:
@@ -121,17 +115,6 @@ def marking(cell: Cell) -> dict[int, Marking]:
     return {priority: Marking(**asdict(curve)) for priority, curve in cell.network.curves.items()}
 
 
-def trimming(switch: Switch, *, by_coin: bool) -> Trimming | None:
-    """Return the trimming of a switch."""
-    above_bytes = switch.trim_above_bytes
-    return None if above_bytes is None else Trimming(above_bytes, by_coin=by_coin)
-
-
-def thresholds_at_bps(cell: Cell) -> int | None:
-    """Return the rate of ports that trim and mark at the stated thresholds; None if all ports do."""
-    return cell.topology.host_rate_max_bps if cell.topology.thresholds == "rate" else None
-
-
 def has_telemetry(cell: Cell) -> bool:
     """True if switches write telemetry into packets."""
     return any(name.wants_telemetry for name in cell_transports(cell))
@@ -145,18 +128,16 @@ def framing(cell: Cell) -> Framing:
 
 def feature_facts(cell: Cell) -> dict[str, Fact]:
     """Return the parameters of flow control and marking; empty without them."""
-    facts: dict[str, Fact] = {}
-    control, rules = flow_control(cell), marking(cell)
-    is_input_queued = cell.topology.switch == "voq"
-    if is_input_queued:
-        facts["switch"] = "voq"
-    if cell.topology.trim_above_bytes is not None:
-        facts["trim_above_bytes"] = cell.topology.trim_above_bytes
-    if cell.topology.trim != "arriving":
-        facts["trim"] = cell.topology.trim
+    topology, control, rules = cell.topology, flow_control(cell), marking(cell)
+    is_input_queued = topology.switch == "voq"
+    facts: dict[str, Fact] = {"switch": "voq"} if is_input_queued else {}
+    if topology.trim_above_bytes is not None:
+        facts["trim_above_bytes"] = topology.trim_above_bytes
+    if topology.trim != "arriving":
+        facts["trim"] = topology.trim
     facts |= {f"weight_of_priority_{each}": weight for each, weight in cell.network.weights.items()}
-    if cell.topology.thresholds != "bytes":
-        facts["thresholds"] = cell.topology.thresholds
+    if topology.thresholds != "bytes":
+        facts["thresholds"] = topology.thresholds
     if control is not None:
         if control.xoff_bytes is not None:
             facts["pfc_xoff_bytes"] = control.xoff_bytes
@@ -166,17 +147,15 @@ def feature_facts(cell: Cell) -> dict[str, Fact]:
     is_one_rule = len(set(rules.values())) == 1
     for priority, rule in rules.items():
         of = "" if is_one_rule else f"_of_priority_{priority}"
-        facts |= {
-            f"kmin_bytes{of}": rule.kmin_bytes,
-            f"kmax_bytes{of}": rule.kmax_bytes,
-            f"pmax{of}": rule.pmax,
+        shown: dict[str, Fact] = {
+            "kmin_bytes": rule.kmin_bytes,
+            "kmax_bytes": rule.kmax_bytes,
+            "pmax": rule.pmax,
+            "average_weight": rule.average_weight if rule.average_weight < 1 else None,
+            "drops_above": rule.drops_above or None,
+            "drops_instead": rule.drops_instead or None,
         }
-        if rule.average_weight < 1:
-            facts[f"average_weight{of}"] = rule.average_weight
-        if rule.drops_above:
-            facts[f"drops_above{of}"] = True
-        if rule.drops_instead:
-            facts[f"drops_instead{of}"] = True
+        facts |= {f"{name}{of}": value for name, value in shown.items() if value is not None}
     return facts
 
 
@@ -216,29 +195,26 @@ def _one_way(transport: TransportName) -> str | None:
 
 def control_facts(cell: Cell) -> dict[str, Fact]:
     """Return the plug-ins of switches and receivers, with all their parameters."""
-    receivers = (receiver_control(group) for group in cell.groups)
-    named: list[tuple[str, ReceiverControl | SwitchControl]] = [
-        *((f"receiver_control_{each.name}", each) for each in receivers if each is not None),
-        *((f"switch_control_{each.name}", each) for each in switch_controls(cell)),
-    ]
+    receivers = (control for group in cell.groups if (control := receiver_control(group)) is not None)
     return {
-        fact: ", ".join(
-            f"{each.name} {control.parameters.get(each.name, each.value):.15g}"
-            for each in control.kind.parameters
-        )
-        or "without parameters"
-        for fact, control in named
+        **{f"receiver_control_{each.name}": _shown(each) for each in receivers},
+        **{f"switch_control_{each.name}": _shown(each) for each in switch_controls(cell)},
     }
 
 
-SENDERS_KEYS: Final = (
-    *(
-        as_written(choice.name)
-        for choice in RELIABILITIES[WITH_CREDITS].parameters
-        if choice.name not in OF_GRANTING
-    ),
-    *(as_written(choice.name) for choice in CURVE_PARAMETERS),
+def _shown(control: ReceiverControl | SwitchControl) -> str:
+    values = [
+        f"{each.name} {control.parameters.get(each.name, each.value):.15g}"
+        for each in control.kind.parameters
+    ]
+    return ", ".join(values) or "without parameters"
+
+
+_OF_SENDERS = (
+    *(each.name for each in RELIABILITIES[WITH_CREDITS].parameters),
+    *(each.name for each in CURVE_PARAMETERS),
 )
+SENDERS_KEYS: Final = tuple(as_written(name) for name in _OF_SENDERS if name not in OF_GRANTING)
 """Names, as written, of the other parameters of such a transport."""
 
 
@@ -251,9 +227,8 @@ def receiver_control(group: FlowGroup) -> ReceiverControl | None:
 def unsupported_receiver_control(cell: Cell) -> str | None:
     """Return why a cell's transports cannot share its hosts; None if they can."""
     granting = [group for group in cell.groups if group.transport.has_credits]
-    controls = [receiver_control(group) for group in granting]
-    for group, control in zip(granting, controls, strict=True):
-        if control != controls[0]:
+    for group in granting:
+        if receiver_control(group) != receiver_control(granting[0]):
             first = f"{granting[0].transport} of {granting[0].name}"
             return (
                 f"{group.transport} of {group.name} grants in another way than {first}, "

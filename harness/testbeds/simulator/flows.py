@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Final, cast
+from typing import Final
 
 from rogue.agent.core.actions import SUCCESS, RttSample, status_name
 from rogue.agent.core.application import Application, Schedule, TransferRecord
@@ -12,7 +12,6 @@ from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments, TransportSettings
 from rogue.agent.drivers.simulated import FlowEvent, QueuePairProgress, SimulatedFlow
 from rogue.agent.drivers.simulated_limiters import NicLimiters
-from rogue.agent.drivers.simulated_nic import Fabric, NicQueuePair
 from rogue.agent.drivers.simulated_path import Arrivals, SimulatedPath, open_path
 from rogue.agent.drivers.step import ControlSample
 from rogue.harness.cell.cell import Cell
@@ -91,9 +90,7 @@ class TcpFlow:
             self._end.post_write(transfer.transfer_id, transfer.size_bytes, True)
             if self._arrivals is not None:
                 size_bytes = transfer.size_bytes
-                self._arrivals.on_posted(
-                    cast("NicQueuePair", self._end), size_bytes, transfer.transfer_id, size_bytes
-                )
+                self._arrivals.on_posted(self._end, size_bytes, transfer.transfer_id, size_bytes)
             next_ns = self._application.next_start_ns
         self._await_next()
 
@@ -177,9 +174,6 @@ class GroupFabric:
             spraying=self.nics.spraying,
             priority=group.priority,
         )
-        self.datagram_queue_pair = simulation.datagram_queue_pair
-        self.schedule = simulation.schedule
-        self.timer = simulation.timer
 
 
 def connect_flow(fabric: GroupFabric, planned: PlannedFlow) -> SimulatedPath | Pair:
@@ -202,16 +196,17 @@ def connect_flow(fabric: GroupFabric, planned: PlannedFlow) -> SimulatedPath | P
         )
         for host, end in zip((flow.source, flow.destination), ends, strict=True):
             if host in fabric.limiters:
-                fabric.limiters[host].leave_unlimited((cast("NicQueuePair", end),))
+                fabric.limiters[host].leave_unlimited((end,))
         return ends
     return open_path(
-        cast("Fabric", fabric),
+        fabric.simulation,
         flow.initiator,
         flow.responder,
         settings=settings,
         mtu_bytes=fabric.cell.topology.mtu_bytes,
         path_seed=path_seed,
         limiters={} if fabric.nics.control else fabric.limiters,
+        connect=fabric.connect,
     )
 
 

@@ -18,14 +18,12 @@ from rogue.harness.testbeds.simulator.features import (
     judge_of,
     marking,
     switch_controls,
-    thresholds_at_bps,
-    trimming,
 )
 from rogue.harness.testbeds.simulator.flows import GroupFabric, RunningFlow, shared_limiters, start_flow
 from rogue.harness.testbeds.simulator.nics import profile_of, switch_fair_rates
 from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.transfer_tables import columns_of
-from rogue.simulator import Marking, Simulation, unsprayable
+from rogue.simulator import Marking, Simulation, Trimming, unsprayable
 from rogue.workloads.faults import ForwardingFault, Loss, SlowReceiver
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.records import ControlRow
@@ -81,6 +79,7 @@ Parts = dict[str, Any]
 
 def switch_parts(cell: Cell) -> Parts:
     """Return the parts that all switches of a cell have in common."""
+    topology = cell.topology
     return {
         "flow_control": flow_control(cell),
         "marking": marking(cell),
@@ -88,7 +87,7 @@ def switch_parts(cell: Cell) -> Parts:
         "has_telemetry": has_telemetry(cell),
         "weights": cell.network.weights,
         "controls": switch_controls(cell),
-        "thresholds_at_bps": thresholds_at_bps(cell),
+        "thresholds_at_bps": topology.host_rate_max_bps if topology.thresholds == "rate" else None,
     }
 
 
@@ -159,19 +158,21 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
 
 
 def build_links(cell: Cell) -> Simulation:
-    """Build hosts, switches, links and routes, without connections."""
+    """Build hosts, switches, links and routes, wrong ones included, without connections."""
     topology = cell.topology
     simulation = Simulation(seed=cell.seed, framing=framing(cell), ttl_hops=topology.ttl_hops)
     for host in topology.host_names():
         simulation.add_host(host, profile_of(topology, host))
     of_switches, of_nics = switch_parts(cell), nic_parts(cell)
     for switch in cell.network.switches:
+        above_bytes = switch.trim_above_bytes
+        by_coin = topology.trim == "coin"
         simulation.add_switch(
             switch.name,
             buffer_bytes=switch.buffer_bytes,
             alpha=switch.alpha,
             kind=switch.kind,
-            trimming=trimming(switch, by_coin=topology.trim == "coin"),
+            trimming=None if above_bytes is None else Trimming(above_bytes, by_coin=by_coin),
             **(of_nics if switch.is_nic else of_switches),
         )
     cables = random_stream(cell.seed, "cables")
@@ -185,7 +186,9 @@ def build_links(cell: Cell) -> Simulation:
             delay_ps=delay_ps,
             loss=link_loss(cell.network.losses.get(link, ())),
         )
-    misroute(cell, simulation)
+    for fault in cell.network.breakages:  # before anything is connected
+        if isinstance(fault, ForwardingFault):
+            fault.strike(simulation)
     return simulation
 
 
@@ -194,7 +197,7 @@ def unsupported_fault(cell: Cell) -> str | None:
     pausing = [fault.target for fault in cell.network.breakages if fault.is_pausing]
     if len(set(pausing)) < len(pausing):
         return "the simulator's NICs pause their switch for one reason each; take a fault away"
-    if pausing and flow_control(cell) is None:
+    if pausing and not cell.network.pausing:
         return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     if any(len(_losing(losses)) > 1 for losses in cell.network.losses.values()):
         return "the simulator's links lose packets in one way each; take a loss away"
@@ -254,13 +257,6 @@ def arrange_faults(cell: Cell, simulation: Simulation) -> None:
             fault.strike(simulation)
 
 
-def misroute(cell: Cell, simulation: Simulation) -> None:
-    """Let switches forward otherwise than by shortest paths, before anything is connected."""
-    for fault in cell.network.breakages:
-        if isinstance(fault, ForwardingFault):
-            fault.strike(simulation)
-
-
 def is_misrouted(cell: Cell) -> bool:
     """True if a switch does not forward by shortest paths."""
     return any(isinstance(fault, ForwardingFault) for fault in cell.network.breakages)
@@ -290,19 +286,15 @@ def _ports(topology: Topology, named: Iterable[str]) -> list[str]:
 def never_recorded(cell: Cell) -> str | None:
     """Return why the requested packets would never be recorded; None if they can be."""
     asked = cell.experiment.asked("packets")
-    return (
-        None if asked is None else _unknown_flow(cell, asked.flows or []) or _silent(cell, asked.ports or [])
-    )
-
-
-def _unknown_flow(cell: Cell, flow_ids: Sequence[str]) -> str | None:
+    if asked is None:
+        return None
     known = [flow.name_in(group.name) for group in cell.groups for flow in group.flows]
     known += [cell.probe.flow_id] if cell.probe else []
-    for flow_id in flow_ids:
+    for flow_id in asked.flows or []:
         if flow_id not in known:
             advice = did_you_mean(flow_id, known, f"there are {', '.join(known[:5])}")
             return f"measure: packets of the flow {flow_id}, which the cell has not; {advice}"
-    return None
+    return _silent(cell, asked.ports or [])
 
 
 def _silent(cell: Cell, ports: Sequence[str]) -> str | None:

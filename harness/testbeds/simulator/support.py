@@ -194,6 +194,8 @@ def unsupported(cell: Cell) -> str | None:
     """Return why the simulator cannot run a cell, naming what it has; None if it can."""
     if reason := unsupported_feature(cell) or _option_for_nodes(cell):
         return reason
+    if reason := cell.experiment.unmet_requirement(NOT_MEASURED):
+        return reason
     checks: Iterable[Callable[[Cell], str | None]] = (
         _unsupported_network,
         unsupported_switch_control,

@@ -256,20 +256,6 @@ def new_bytes(
     return np.diff(np.maximum.accumulate(furthest), prepend=0)
 
 
-class RowsByQueuePair:
-    """Rows of each queue pair in a table of the engine, sorted once."""
-
-    def __init__(self, qp_nums: Integers) -> None:
-        self._order = np.argsort(qp_nums, kind="stable")
-        self._sorted = qp_nums[self._order]
-
-    def of(self, qp_nums: Sequence[int]) -> NDArray[np.intp]:
-        """Return rows of these queue pairs, in the order of the table."""
-        firsts, ends = (np.searchsorted(self._sorted, qp_nums, side=side) for side in ("left", "right"))
-        parts = [self._order[first:end] for first, end in zip(firsts, ends, strict=True)]
-        return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
-
-
 def mean_estimate_bps(samples: Samples, starts_ns: Integers, ends_ns: Integers, mtu_bytes: int) -> Array:
     """Return the mean of cwnd/RTT over each interval's accepted samples with an RTT above zero."""
     accepted = np.flatnonzero(samples["accepted"] & (samples["rtt_ns"] > 0))
@@ -291,14 +277,17 @@ def _limiter_at(samples: Samples, t_ns: Integers) -> Array:
 def rtt_table(network: SimulatedNetwork, samples: dict[str, Samples]) -> Columns:
     """Return the agents' samples, each beside the true value."""
     oracle = network.simulation.oracle_table()
-    rows = RowsByQueuePair(oracle["qp_num"])
+    order = np.argsort(oracle["qp_num"], kind="stable")
+    qp_nums = oracle["qp_num"][order]
     parts: list[dict[str, Array]] = []
     for running in network.flows:
         own = samples[running.flow_id]
-        true_rtt_ns = _true_rtt_ns(oracle, rows.of(running.qp_nums), own["wr_id"])
+        firsts, ends = (np.searchsorted(qp_nums, running.qp_nums, side=side) for side in ("left", "right"))
+        own_rows = [order[first:end] for first, end in zip(firsts, ends, strict=True)]
+        true_rtt_ns = _true_rtt_ns(oracle, np.sort(np.concatenate(own_rows)), own["wr_id"])
         flow_id = np.full(len(true_rtt_ns), running.flow_id, np.object_)
         parts.append({**own, "flow_id": flow_id, "true_rtt_ns": true_rtt_ns})
-    return _joined(parts)
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _true_rtt_ns(oracle: dict[str, Integers], rows: NDArray[np.intp], wr_ids: Integers) -> Array:
@@ -313,7 +302,3 @@ def _true_rtt_ns(oracle: dict[str, Integers], rows: NDArray[np.intp], wr_ids: In
     )
     found = np.searchsorted(known[:-1], wr_ids)
     return np.where(known[found] == wr_ids, true_ns[found], np.nan)
-
-
-def _joined(parts: list[dict[str, Array]]) -> dict[str, Array]:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -119,11 +119,9 @@ class SimulatorTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Return the key in the registry."""
         return "simulator"
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Return why the cell cannot run here."""
         return support.unsupported(cell)
 
     def is_same_for_every_seed(self, cell: Cell) -> bool:
@@ -131,11 +129,9 @@ class SimulatorTestbed(Testbed):
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """Return the first parameter that agent, TCP, NICs and switches do not take."""
         return parameter_mistake(cell)
 
     def estimate_seconds(self, cell: Cell) -> float:
-        """Estimate from the packets that cross links."""
         return estimate_seconds(cell)
 
     def estimate_events(self, cell: Cell) -> float:
@@ -202,15 +198,11 @@ def _simulate(
         simulation.run_until(min(simulation.now_ns + step_ns, timing.limit_ns))
         resent.read()
         progress(min(1.0, simulation.now_ns / timing.traffic_ns))
-        if not timing.is_open_ended and _finite_flows_done(network, timing, simulation.now_ns):
+        if not timing.is_open_ended and all(_is_over(flow, simulation.now_ns) for flow in network.flows):
             return None
         if failure := stall.failure():
             return failure
     return None if timing.is_open_ended else _timeout(network, timing)
-
-
-def _finite_flows_done(network: SimulatedNetwork, timing: Timing, now_ns: int) -> bool:
-    return all(_is_over(flow, now_ns) for flow in network.flows)
 
 
 def _is_over(flow: RunningFlow, now_ns: int) -> bool:
@@ -230,14 +222,15 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
     profile = profile_of(cell.topology, first.flow.source)
     statistics = network.simulation.statistics()
     deadlock = network.simulation.deadlock()
-    floor_ns = getattr(first.settings.cc_parameters, "base_rtt_floor_ns", None)
+    failures = sum(len(probe.agent.failures) for probe in network.probes)
     return {
         "nic_is_hardware": False,
         "nic_profile": profile.name,
         "nic_profile_revision": profile.revision,
         **cell_facts(cell),
-        **_probe_facts(cell, network),
-        "base_rtt_floor_ns": floor_ns,
+        "probe_host": cell.topology.probe_host() if cell.experiment.probe else None,
+        "probe_failures": failures if network.probes else None,
+        "base_rtt_floor_ns": getattr(first.settings.cc_parameters, "base_rtt_floor_ns", None),
         **feature_facts(cell),
         **nic_facts(cell),
         **control_facts(cell),
@@ -253,18 +246,12 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
     }
 
 
-def _probe_facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
-    failures = sum(len(probe.agent.failures) for probe in network.probes)
-    return {
-        "probe_host": cell.topology.probe_host() if cell.experiment.probe else None,
-        "probe_failures": failures if network.probes else None,
-    }
-
-
 def _settings(network: SimulatedNetwork) -> bytes:
-    flow_ids: dict[int, list[str]] = {}
-    settings = {id(flow.settings): flow.settings for flow in network.flows}
+    alike: dict[int, list[RunningFlow]] = {}
     for flow in network.flows:
-        flow_ids.setdefault(id(flow.settings), []).append(flow.flow_id)
-    listed = [{"settings": asdict(settings[each]), "flows": ids} for each, ids in flow_ids.items()]
+        alike.setdefault(id(flow.settings), []).append(flow)
+    listed = [
+        {"settings": asdict(flows[0].settings), "flows": [flow.flow_id for flow in flows]}
+        for flows in alike.values()
+    ]
     return json.dumps(listed, indent=1, sort_keys=True).encode()

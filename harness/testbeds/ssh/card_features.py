@@ -8,7 +8,7 @@ from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PlannedFlow
 from rogue.harness.provisioning.inventory import HostVariables, Inventory
-from rogue.harness.testbeds.ends.roles import limiters_of, short_of
+from rogue.harness.testbeds.ends.roles import limiters_of, short_of_limiters
 from rogue.harness.testbeds.ssh.declared_switches import missing_on_switches
 from rogue.harness.testbeds.ssh.nodes import Node
 from rogue.workloads.transports import TransportName
@@ -144,10 +144,7 @@ def missing_limiters(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capab
                 f"{lacks}; holding back whole batches is too coarse where one takes {batch_ns / 1e6:.2g} ms, "
                 f"less than {SOFTWARE_BATCH_NS_MIN / 1e6:g} ms"
             )
-    limiters = limiters_of(cell.topology)
-    return next(
-        (reason for host, flows in paced.items() if (reason := short_of(host, flows, limiters))), None
-    )
+    return short_of_limiters(paced, limiters_of(cell.topology))
 
 
 def _limited_flows(cell: Cell) -> Iterator[tuple[PlannedFlow, int]]:

@@ -28,7 +28,7 @@ from rogue.harness.cell.timing import Timing
 from rogue.harness.errors import PROBLEMS_SHOWN_MAX
 from rogue.harness.testbeds.base import Progress, TestbedError
 from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, prepare_request
-from rogue.harness.testbeds.ends.roles import EndName, NodeFlow
+from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, Role
 from rogue.harness.testbeds.ends.tables import Conducted
 from rogue.harness.testbeds.ssh.card_features import limiter_of
 from rogue.harness.testbeds.ssh.nodes import HEARTBEAT_LIMIT_S, REPLY_LIMIT_S, Node
@@ -49,8 +49,6 @@ LATE_S: Final = 60.0
 
 OVER: Final = ("finished", "failed")
 """Final states of a role."""
-
-Role = tuple[NodeFlow, EndName]
 
 
 class Conductor:
@@ -120,7 +118,7 @@ class Conductor:
         work: dict[str, list[Role]] = {}
         for end in ends:
             for flow in self._flows:
-                work.setdefault(flow.host(end), []).append((flow, end))
+                work.setdefault(flow.host(end), []).append(Role(flow, end))
 
         def on_node(name: str) -> TestbedError | None:
             try:
@@ -140,25 +138,19 @@ class Conductor:
     def _prepare(self, node: Node, role: Role) -> None:
         address = str(node.host.variables.experiment_address)
         request = prepare_request(role, address, limiter_of(node), self._timing, ROLE_LIMIT_MS)
-        request = replace(request, dscp=node.host.variables.dscp)
-        flow, end = role
-        self._asked.add(flow.role(end))
-        self.done.prepared[flow.role(end)] = node.ask(request, Prepared)
+        self._asked.add(role.name)
+        self.done.prepared[role.name] = node.ask(replace(request, dscp=node.host.variables.dscp), Prepared)
 
     def _connect(self, node: Node, role: Role) -> None:
-        flow, end = role
-        other: EndName = "responder" if end == "requester" else "requester"
-        node.ask(Connect(flow.role(end), ROLE_LIMIT_MS, self.done.prepared[flow.role(other)]), Connected)
+        node.ask(Connect(role.name, ROLE_LIMIT_MS, self.done.prepared[role.other.name]), Connected)
 
     def _load(self, node: Node, role: Role) -> None:
-        flow, end = role
-        for request in load_requests(flow, flow.role(end), ROLE_LIMIT_MS):
+        for request in load_requests(role, ROLE_LIMIT_MS):
             node.ask(request, Loaded)
 
     def _start(self, node: Node, role: Role, *, start_ns: int) -> None:
-        flow, end = role
-        own_ns = node.own_ns(start_ns + flow.flow.start_ns)
-        node.ask(Start(flow.role(end), ROLE_LIMIT_MS, own_ns, flow.run_ns), Started)
+        own_ns = node.own_ns(start_ns + role.flow.flow.start_ns)
+        node.ask(Start(role.name, ROLE_LIMIT_MS, own_ns, role.flow.run_ns), Started)
 
     def _watch(self, start_ns: int, progress: Progress) -> None:
         """Wait until every requester has ended; a node that falls silent meanwhile is lost.
@@ -180,25 +172,22 @@ class Conductor:
 
     def _has_ended(self, flow: NodeFlow) -> bool:
         """Return True if a requester is over; if it failed, end its responder, which would wait in vain."""
-        alive = self._alive(self._nodes[flow.host("requester")], flow.role("requester"))
+        requester, responder = flow.roles
+        alive = self._alive(self._nodes[requester.host], requester.name)
         if alive.state in OVER and alive.error is not None and flow.tells:
-            responder = self._nodes[flow.host("responder")]
-            responder.ask(Result(flow.role("responder"), ROLE_LIMIT_MS), Results)
+            self._nodes[responder.host].ask(Result(responder.name, ROLE_LIMIT_MS), Results)
         return alive.state in OVER
 
     def _alive(self, node: Node, role: str) -> Alive:
         return node.ask(Heartbeat(role, ROLE_LIMIT_MS), Alive, HEARTBEAT_LIMIT_S)
 
     def _end(self, node: Node, role: Role) -> None:
-        flow, end = role
-        node.ask(EndRole(flow.role(end), ROLE_LIMIT_MS), RoleEnded)
+        node.ask(EndRole(role.name, ROLE_LIMIT_MS), RoleEnded)
 
     def _collect(self, node: Node, role: Role) -> None:
-        flow, end = role
-        name = flow.role(end)
-        size_bytes = compared_bytes(flow)
+        size_bytes = compared_bytes(role.flow)
         limit_ms = result_limit_ms(self._timing.limit_ns)
-        request = Result(name, limit_ms, size_bytes > 0, size_bytes or None)
+        request = Result(role.name, limit_ms, size_bytes > 0, size_bytes or None)
         try:
             results = node.ask(request, Results, limit_ms / 1e3 + _MARGIN_S)
         except TestbedError as error:
@@ -206,19 +195,19 @@ class Conductor:
                 raise
             self.done.failures.append(error)
             return
-        self.done.results[name] = results
-        self.done.files[name] = {str(kind): node.fetch(str(path)) for kind, path in results.files.items()}
+        self.done.results[role.name] = results
+        files = {str(kind): node.fetch(str(path)) for kind, path in results.files.items()}
+        self.done.files[role.name] = files
 
     def _collect_if_over(self, node: Node, role: Role) -> None:
         """Collect a role that is over; a running requester might never reply."""
-        flow, end = role
         try:
-            is_over = end == "responder" or self._alive(node, flow.role(end)).state in OVER
+            is_over = role.end == "responder" or self._alive(node, role.name).state in OVER
         except TestbedError as error:
             if error.kind is FailureKind.NODE_LOST:
                 raise
             return
-        if is_over and flow.role(end) not in self.done.results:
+        if is_over and role.name not in self.done.results:
             self._collect(node, role)
 
     def _fetch_logs(self) -> None:

@@ -28,7 +28,7 @@ def why_switches_mismatch(cell: Cell, inventory: Inventory) -> str | None:
 
 def allowed_differences(cell: Cell, inventory: Inventory) -> dict[str, str]:
     """Return what may differ or is unknown: a sentence each, by the name of its fact."""
-    marks = [words for switch, _, words in _other_marks(cell, inventory) if _may_mark_otherwise(switch)]
+    marks = [sentence for switch, _, sentence in _other_marks(cell, inventory) if _may_mark_otherwise(switch)]
     found = {"marks_differ": "; ".join(dict.fromkeys(marks))} if marks else {}
     if (unknown := _unknown_pause_point(cell, inventory)) is not None:
         found["pauses_differ"] = unknown
@@ -43,10 +43,12 @@ def stated_pause_points(topology: Topology) -> list[str]:
 
 
 def _refused_marks(cell: Cell, inventory: Inventory) -> str | None:
-    for switch, transport, words in _other_marks(cell, inventory):
+    for switch, transport, sentence in _other_marks(cell, inventory):
         if not _may_mark_otherwise(switch):
             state = f"state {as_written(MARK_ABOVE)} in the experiment, " if transport.wants_marks else ""
-            return f"{words}: set that in switch_priorities, {state}or allow it by switch_may_differ: [marks]"
+            return (
+                f"{sentence}: set that in switch_priorities, {state}or allow it by switch_may_differ: [marks]"
+            )
     return None
 
 
@@ -57,17 +59,17 @@ def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwi
         if asked is None:
             continue
         for switch in _switches(inventory):
-            stands = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
-            for other in (each for each in stands if not is_same(asked, each)):
-                words = f"{group.transport} asks for a switch that {asked}"
-                yield switch, group.transport, f"{words}, and by the inventory {switch.name} {other}"
+            declared = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
+            for other in (each for each in declared if not is_same(asked, each)):
+                wanted = f"{group.transport} asks for a switch that {asked}"
+                yield switch, group.transport, f"{wanted}, and by the inventory {switch.name} {other}"
 
 
-def is_same(asked: MarkingCurve, stands: Marking) -> bool:
+def is_same(asked: MarkingCurve, declared: Marking) -> bool:
     """True if two marking curves agree; for a step the probability is ignored."""
     is_step = asked.kmin_bytes == asked.kmax_bytes
-    is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (stands.from_bytes, stands.to_bytes)
-    return is_as_long and (is_step or asked.pmax == stands.probability)
+    is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (declared.from_bytes, declared.to_bytes)
+    return is_as_long and (is_step or asked.pmax == declared.probability)
 
 
 def _switches(inventory: Inventory) -> tuple[HardwareSwitch, ...]:

@@ -7,15 +7,13 @@ from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PROBE_TRANSPORT
-from rogue.harness.cell.marking import MARK_ABOVE
-from rogue.harness.cell.transport import as_written
 from rogue.harness.errors import HarnessError
 from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.provisioning.cards import card_profile
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.rdma_transfers import least_ip_mtu_bytes, payload_bytes
 from rogue.harness.testbeds.ends.roles import is_limited
-from rogue.harness.testbeds.ends.support import simulators_topology, simulators_traffic, too_fine
+from rogue.harness.testbeds.ends.support import kernels_own, simulators_topology, simulators_traffic, too_fine
 from rogue.harness.testbeds.ends.switch_ports import uneven_delays
 from rogue.harness.testbeds.ssh.card_features import is_of_cards, missing_features, missing_limiters
 from rogue.harness.testbeds.ssh.declared_switches import why_switches_mismatch, why_unmarked
@@ -130,6 +128,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         or simulators_traffic(cell)
         or too_fine(cell)
         or cell.idleness
+        or cell.experiment.unmet_requirement(not_measured(cell, inventory))
         or missing_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
         or unsupported_marking(cell, inventory)
@@ -172,13 +171,9 @@ def _unsupported_transport(name: TransportName, nodes: Mapping[str, Capabilities
 
 
 def _kernels_own(cell: Cell, inventory: Inventory) -> str | None:
-    """Find a parameter of a TCP, which the kernel does not take, except the marking threshold of switches."""
+    has_switches = inventory.switch is not None or bool(inventory.hardware_switches)
     for group in cell.groups:
-        has_switches = inventory.switch is not None or inventory.hardware_switches
-        is_marked = group.transport.wants_marks and has_switches
-        of_switches = (as_written(MARK_ABOVE),) if is_marked else ()
-        key = next((key for key in group.parameters if key not in of_switches), None)
-        if group.transport.service == "tcp" and key is not None:
+        if key := kernels_own(group, are_marks_set=has_switches):
             return f"{group.transport} on nodes is the kernel's, which takes no {key}: leave it out"
     return None
 

@@ -40,7 +40,7 @@ class Compared:
     allowed: tuple[str, ...]
     """What differs, and may by the inventory."""
     not_compared: str
-    """A sentence about what the switch does not tell."""
+    """A sentence about what the switch does not report."""
 
 
 def read_switch_states(inventory: Inventory) -> dict[str, SwitchState]:
@@ -75,7 +75,7 @@ def switch_state_facts(cell: Cell, inventory: Inventory, states: Mapping[str, Sw
     if inventory.switch is not None or not inventory.hardware_switches:
         return {}
     found = compare_all(cell, inventory, states)
-    allowed = [words for each in found for words in each.allowed]
+    allowed = [sentence for each in found for sentence in each.allowed]
     unread = [switch.name for switch in inventory.hardware_switches if switch.name not in states]
     missing = [each.not_compared for each in found]
     missing += [f"nothing of {', '.join(unread)} was read back: it has no login"] if unread else []
@@ -91,18 +91,18 @@ def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: Swi
         at.setdefault(other, []).extend([interface] if interface else [])
     refused, allowed = [], []
     for other, interfaces in at.items():
-        words = other.words(switch.name, interfaces)
+        sentence = other.sentence(switch.name, interfaces)
         if other.kind in may:
-            allowed.append(words)
+            allowed.append(sentence)
         else:
             advice = f"{_ADVICE[other.kind]}, or allow it by switch_may_differ: [{other.kind}]"
-            refused.append(f"{words}: {advice}")
-    for words in _not_known(cell, inventory, switch, state):
+            refused.append(f"{sentence}: {advice}")
+    for sentence in _not_known(cell, inventory, switch, state):
         if {"marks", "pauses"} <= set(may):
-            allowed.append(words)
+            allowed.append(sentence)
         else:
             advice = "set them by lines of the port, or allow it by switch_may_differ: [marks, pauses]"
-            refused.append(f"{words}: {advice}")
+            refused.append(f"{sentence}: {advice}")
     if not {*may, *(other.kind for other in at)} & {"marks", "pauses"}:
         refused += _other_lines(cell, inventory, switch, state)
     return Compared(tuple(refused), tuple(allowed), _not_compared(cell, inventory, switch, state))
@@ -115,8 +115,8 @@ def _others(
     for port in _ports(cell, switch):
         has = state.port(port.interface)
         for number in known:
-            if (stands := has.of_priority(number)) is not None:
-                for other in of_priority(cell, number, stands):
+            if (readback := has.of_priority(number)) is not None:
+                for other in of_priority(cell, number, readback):
                     yield other, port.interface
         for other in of_port(cell.network.ports[port.name], cell.network.ip_packet_bytes, has):
             yield other, port.interface
@@ -159,7 +159,7 @@ def _other_lines(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state
     except UsageError as error:
         return [str(error).removesuffix(".")]
     advice = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
-    return [f"{switch.name}: {words}: {advice}" for words in sentences(changes)]
+    return [f"{switch.name}: {sentence}: {advice}" for sentence in sentences(changes)]
 
 
 def _not_compared(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState) -> str:

@@ -31,28 +31,28 @@ class Mismatch:
     kind: Difference
     asked: str
     has: str
-    """A verb first."""
+    """Predicate phrase, for example 'has 40 Gb/s'."""
 
-    def words(self, switch: str, interfaces: Sequence[str]) -> str:
+    def sentence(self, switch: str, interfaces: Sequence[str]) -> str:
         """Return a sentence; without interfaces it is about the whole switch."""
         where = f" at {', '.join(interfaces)}" if interfaces else ""
         return f"the experiment asks for {self.asked}, and as read back {switch} {self.has}{where}"
 
 
-def of_priority(cell: Cell, number: int, stands: PrioritySettings) -> Iterator[Mismatch]:
+def of_priority(cell: Cell, number: int, readback: PrioritySettings) -> Iterator[Mismatch]:
     """Yield differences in marks and pauses of one priority, for the packets of all groups."""
     for asked in cell.network.priorities.values():
-        yield from _of_marks(number, asked, stands)
-        if (asked.pauses is not None) != stands.pauses:
-            has = "pauses" if stands.pauses else "pauses nothing"
+        yield from _of_marks(number, asked, readback)
+        if (asked.pauses is not None) != readback.pauses:
+            has = "pauses" if readback.pauses else "pauses nothing"
             wanted = f"{'' if asked.pauses else 'no '}pauses in priority {number}"
             yield Mismatch("pauses", wanted, has)
         elif asked.pauses is not None:
-            yield from _of_pauses(cell, number, asked.pauses, stands)
+            yield from _of_pauses(cell, number, asked.pauses, readback)
 
 
-def _of_marks(number: int, asked: PrioritySpec, stands: PrioritySettings) -> Iterator[Mismatch]:
-    curve, marks = asked.marks, stands.marks
+def _of_marks(number: int, asked: PrioritySpec, readback: PrioritySettings) -> Iterator[Mismatch]:
+    curve, marks = asked.marks, readback.marks
     if curve is None and marks is None:
         return
     if curve is None or marks is None or not is_same(curve, marks):
@@ -60,14 +60,14 @@ def _of_marks(number: int, asked: PrioritySpec, stands: PrioritySettings) -> Ite
         yield Mismatch("marks", f"a switch that {wanted} in priority {number}", has)
 
 
-def _of_pauses(cell: Cell, number: int, asked: Pauses, stands: PrioritySettings) -> Iterator[Mismatch]:
+def _of_pauses(cell: Cell, number: int, asked: Pauses, readback: PrioritySettings) -> Iterator[Mismatch]:
     is_stated = "pause_alpha" in stated_pause_points(cell.topology)
-    if is_stated and stands.pause_alpha not in (None, asked.alpha):
+    if is_stated and readback.pause_alpha not in (None, asked.alpha):
         wanted = f"pauses beyond {asked.alpha:g} times what is free in priority {number}"
-        yield Mismatch("pauses", wanted, f"pauses beyond {stands.pause_alpha:g} times that")
-    if asked.headroom_bytes is not None and stands.headroom_bytes not in (None, asked.headroom_bytes):
+        yield Mismatch("pauses", wanted, f"pauses beyond {readback.pause_alpha:g} times that")
+    if asked.headroom_bytes is not None and readback.headroom_bytes not in (None, asked.headroom_bytes):
         wanted = f"{asked.headroom_bytes} bytes of headroom in priority {number}"
-        yield Mismatch("pauses", wanted, f"keeps {stands.headroom_bytes} bytes")
+        yield Mismatch("pauses", wanted, f"keeps {readback.headroom_bytes} bytes")
 
 
 def of_port(asked: SwitchPort, ip_packet_bytes: int, has: PortState) -> Iterator[Mismatch]:

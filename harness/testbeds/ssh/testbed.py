@@ -13,7 +13,6 @@ from rich.console import Console
 from rogue.agent.baselines.tcp_socket import GAUGES
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell, cell_facts
-from rogue.harness.cell.demand import Group, first_mistake
 from rogue.harness.cell.timing import SECOND_NS
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.errors import UsageError
@@ -22,12 +21,11 @@ from rogue.harness.provisioning.doctor import examine
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.provision import log_file
 from rogue.harness.provisioning.switches.readback import SwitchState
-from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, Progress, Testbed, TestbedError
+from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts, plan_roles
-from rogue.harness.testbeds.ends.support import check_parameters, is_same_for_every_seed
-from rogue.harness.testbeds.ends.switch_ports import check_marking
+from rogue.harness.testbeds.ends.support import end_facts, is_same_for_every_seed, parameter_mistake
 from rogue.harness.testbeds.ends.tables import Conducted, Readings, collect_tables, failure_of, node_counters
-from rogue.harness.testbeds.ssh import declared_switches, support
+from rogue.harness.testbeds.ssh import support
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.conduct import Conductor, joined
 from rogue.harness.testbeds.ssh.declared_switches import allowed_differences, switch_facts
@@ -57,7 +55,6 @@ class CollectedCell:
     ) -> None:
         self._cell = cell
         self._flows = flows
-        self._timing = cell.timing
         self._nodes = nodes
         self._done = done
         self._environment = environment
@@ -82,22 +79,14 @@ class CollectedCell:
         own_start_ns = {name: node.own_ns(self._done.start_ns) for name, node in self._nodes.items()}
         readings = Readings(self._flows, self._done, own_start_ns)
         tables = collect_tables(self._cell, readings)
-        tables["counters"] = self._counters(readings)
+        counters = sorted(self._environment.counter_rows() + node_counters(readings))
+        tables["counters"] = columns_of(CounterRow, counters)
         not_measured = support.not_measured(self._cell, self._environment.inventory)
         if self._environment.unrecorded:
             not_measured["cpu"] = "; ".join(self._environment.unrecorded)
         if self._environment.dool:
-            tables["cpu"] = self._environment.cpu_table(self._done.start_ns, self._timing.traffic_ns)
-        return CellResult(
-            tables=tables,
-            facts=self._facts(),
-            not_measured=not_measured,
-            raw=self._raw(),
-        )
-
-    def _counters(self, readings: Readings) -> Columns:
-        rows = sorted(self._environment.counter_rows() + node_counters(readings))
-        return columns_of(CounterRow, rows)
+            tables["cpu"] = self._environment.cpu_table(self._done.start_ns, self._cell.timing.traffic_ns)
+        return CellResult(tables, self._facts(), not_measured, raw=self._raw())
 
     def _failure(self) -> Failure | None:
         if self._done.failures:
@@ -106,17 +95,11 @@ class CollectedCell:
         return failure_of(self._cell, self._flows, self._done.results)
 
     def _facts(self) -> dict[str, Fact]:
-        done = self._done
-        probe = next((flow for flow in self._flows if flow.is_probe), None)
         return {
             **cell_facts(self._cell),
-            "probe_host": probe.flow.source if probe else None,
-            "qp_failures": sum(
-                result.status == "error" and not name.startswith("probe")
-                for name, result in done.results.items()
-            ),
+            **end_facts(self._flows, self._done.results),
             "clock_error_ns": max(node.clock_error_ns for node in self._nodes.values()),
-            "start_notice_ns": done.start_notice_ns,
+            "start_notice_ns": self._done.start_notice_ns,
             **self._equipment(),
             **self._tcp(),
         }
@@ -205,7 +188,6 @@ class SshTestbed(Testbed):
 
     @property
     def name(self) -> str:
-        """Return the name on the command line."""
         return self._name
 
     @property
@@ -243,10 +225,8 @@ class SshTestbed(Testbed):
         return [str(finding) for finding in findings if finding.refuses]
 
     def unsupported(self, cell: Cell) -> str | None:
-        """Return why the cell cannot run on these nodes."""
-        named = self.inventory
         try:
-            inventory = inventory_as_requested(cell, named)
+            inventory = inventory_as_requested(cell, self.inventory)
         except UsageError as error:
             return str(error)
         reason = support.unsupported(cell, inventory, self.capabilities)
@@ -257,14 +237,13 @@ class SshTestbed(Testbed):
         return is_same_for_every_seed(cell)
 
     def parameter_mistake(self, cell: Cell) -> ParameterMistake | None:
-        """Return the first parameter that the agent does not take, or that only a simulator can give it."""
-        return first_mistake(cell.groups, cell.transport.parameters, _check_parameters)
+        return parameter_mistake(cell)
 
     def differences(self, cell: Cell) -> list[str]:
         """Return sentences about other marks, and about permitted differences of hardware switches."""
         inventory = inventory_as_requested(cell, self.inventory)
         marks = marks_differ(cell, inventory)
-        found = declared_switches.allowed_differences(cell, inventory)
+        found = allowed_differences(cell, inventory)
         found |= switch_state_facts(cell, inventory, self.switch_states)
         return [*([marks] if marks else []), *found.values()]
 
@@ -279,20 +258,18 @@ class SshTestbed(Testbed):
             environment = CellEnvironment(cell, inventory, nodes)
             conductor = Conductor(nodes, flows, cell.timing)
             collected = CollectedCell(cell, flows, nodes, conductor.done, environment)
+            failure = None
             with environment.around():
                 try:
                     _lead(conductor, environment, progress)
                 except TestbedError as error:
+                    failure = error
                     environment.rescue()
                     conductor.rescue()
-                    result = collected.rescued(error)
-                    result.facts |= switch_state_facts(cell, inventory, self.switch_states)
-                    close_nodes(self.inventory)  # their state is unknown
-                    return result
-            result = collected.result()
+            result = collected.result() if failure is None else collected.rescued(failure)
             result.facts |= switch_state_facts(cell, inventory, self.switch_states)
-            if conductor.done.failures:
-                close_nodes(self.inventory)
+            if failure is not None or conductor.done.failures:
+                close_nodes(self.inventory)  # their state is unknown
             else:
                 self._end(conductor)
             return result
@@ -303,11 +280,6 @@ class SshTestbed(Testbed):
             conductor.end()
         except TestbedError:
             close_nodes(self.inventory)
-
-
-def _check_parameters(group: Group) -> None:
-    check_parameters(group)
-    check_marking(group)
 
 
 def _lead(conductor: Conductor, environment: CellEnvironment, progress: Progress) -> None:

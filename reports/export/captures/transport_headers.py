@@ -99,12 +99,7 @@ def _base(packet: Packet, padding: int) -> bytes:
     asks = 0x80 if "ack_request" in packet.flags else 0
     psn = (packet.psn or 0) & 0xFFFFFF
     return struct.pack(
-        ">BBHII",
-        opcode_of(packet),
-        padding << 4,
-        PARTITION,
-        backward << 24 | packet.qp_num,
-        asks << 24 | psn,
+        ">BBHII", opcode_of(packet), padding << 4, PARTITION, backward << 24 | packet.qp_num, asks << 24 | psn
     )
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from rogue.agent.drivers.limiters.base import LimiterSlots, PacedInterface, RateLimiter
+from rogue.agent.drivers.limiters.base import LimiterSlots, PacedInterface, RateLimiter, WriteRow
 from rogue.agent.drivers.limiters.dcb import DcbLimiter, DcbSlots
 from rogue.agent.drivers.limiters.htb import HtbLimiter, HtbSlots
 from rogue.agent.drivers.limiters.software import SoftwareLimiter
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.recording import Table
 
-LIMITERS: dict[str, Callable[[Table, Poller, PacedInterface], RateLimiter]] = {
+LIMITERS: dict[str, Callable[[WriteRow, Poller, PacedInterface], RateLimiter]] = {
     "htb": HtbLimiter,
     "dcb": DcbLimiter,
     "software": SoftwareLimiter,

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.recording import Table
 
 COLUMNS = ("t_ns", "requested_bps", "effective_bps", "actuation_ns")
+WriteRow = Callable[..., None]
+"""Writes a row of these columns."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class RateLimiter(ABC):
     on_acting: Callable[[HostNs, int], None] | None = None
     """Callback of a limiter that sets rates in the background; without it `set_rate` waits."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, write_row: WriteRow) -> None:
+        self._write_row = write_row
         self.writes = 0
         self.actuations_ns: list[int] = []
 
@@ -80,7 +81,7 @@ class RateLimiter(ABC):
         self.writes += 1
         if actuation_ns is not None:
             self.actuations_ns.append(actuation_ns)
-        self._table.row(t_ns, requested_bps, effective_bps, actuation_ns)
+        self._write_row(t_ns, requested_bps, effective_bps, actuation_ns)
 
 
 class LimiterSlots(ABC):

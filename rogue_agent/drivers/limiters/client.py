@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError
+from rogue.agent.core.limiter import Claim
 from rogue.agent.drivers.turn import LimiterTurn
 
-REQUEST, IDLE, RETURN, RETURN_AND_REQUEST = b"request", b"idle", b"return", b"return and request"
 WELCOME, GRANT, REVOKE, REFUSED = b"welcome", b"grant ", b"revoke", b"refused: "
 """A priority follows `grant`, and the reason follows `refused`."""
 MESSAGE_BYTES = 4_096
@@ -43,18 +43,14 @@ class LimiterClient:
         """Set the flow's turn, and the function that records when a turn begins and ends."""
         self._turn, self._note = turn, note
 
-    def request(self, now: HostNs) -> None:
-        """Request a limiter: the flow has something to post."""
-        self._send(REQUEST)
-
-    def set_idle(self, now: HostNs) -> None:
-        """Report that the flow has nothing to post for now."""
-        self._send(IDLE)
-
-    def give_back(self, now: HostNs, *, wants_more: bool) -> None:
-        """Return the limiter: the flow has nothing outstanding any more."""
-        self._record(now, "turn_over")
-        self._send(RETURN_AND_REQUEST if wants_more else RETURN)
+    def send(self, claim: Claim, now: HostNs) -> None:
+        """Send a message of the flow."""
+        if claim in (Claim.RETURN, Claim.RETURN_AND_REQUEST):
+            self._record(now, "turn_over")
+        try:
+            self._channel.send(claim.value)
+        except OSError as error:
+            raise LimiterError(f"shared limiters: lost the server: {error}") from error
 
     def receive(self, now: HostNs) -> None:
         """Read one message of the server and pass it on; call this when the descriptor is readable."""
@@ -79,9 +75,3 @@ class LimiterClient:
     def _record(self, now: HostNs, event: str) -> None:
         if self._note is not None:
             self._note(now, event, f"priority {self._priority}")
-
-    def _send(self, message: bytes) -> None:
-        try:
-            self._channel.send(message)
-        except OSError as error:
-            raise LimiterError(f"shared limiters: lost the server: {error}") from error

@@ -10,10 +10,9 @@ from typing import NamedTuple
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError
 from rogue.agent.drivers.limiters import bank
-from rogue.agent.drivers.limiters.base import LimiterSlots, PacedInterface, RateLimiter
+from rogue.agent.drivers.limiters.base import LimiterSlots, PacedInterface, RateLimiter, WriteRow
 from rogue.agent.drivers.netlink import DcbNetlink
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.recording import Table
 
 _SWITCH_S = 0.000_02
 """Switch interval of the interpreter, so that the thread soon runs; the default is 5 ms."""
@@ -140,8 +139,8 @@ class DcbLimiter(RateLimiter):
 
     kind = "dcb"
 
-    def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
-        super().__init__(table)
+    def __init__(self, write_row: WriteRow, poller: Poller, interface: PacedInterface) -> None:
+        super().__init__(write_row)
         self._poller = poller
         self._line_rate_bps = interface.line_rate_bps
         self.step_bps = step_bps(interface.driver, interface.line_rate_bps)

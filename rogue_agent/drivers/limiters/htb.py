@@ -9,9 +9,14 @@ from collections.abc import Sequence
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError
-from rogue.agent.drivers.limiters.base import BatchProgram, LimiterSlots, PacedInterface, RateLimiter
+from rogue.agent.drivers.limiters.base import (
+    BatchProgram,
+    LimiterSlots,
+    PacedInterface,
+    RateLimiter,
+    WriteRow,
+)
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.recording import Table
 
 COMMAND = ("tc", "-force", "-batch", "-")
 _BITS_PER_BYTE = 8
@@ -38,8 +43,8 @@ class HtbLimiter(RateLimiter):
     step_bps = _BITS_PER_BYTE
     is_behind_device = True
 
-    def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
-        super().__init__(table)
+    def __init__(self, write_row: WriteRow, poller: Poller, interface: PacedInterface) -> None:
+        super().__init__(write_row)
         self._class = _class_of(interface.priority)
         self._is_lent = interface.is_lent
         self._netdev = interface.netdev

@@ -1,9 +1,8 @@
 """A limiter for nodes without one: it posts verbs later."""
 
 from rogue.agent.core.clocks import HostNs
-from rogue.agent.drivers.limiters.base import PacedInterface, RateLimiter
+from rogue.agent.drivers.limiters.base import PacedInterface, RateLimiter, WriteRow
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.recording import Table
 
 _NS_PER_S = 1_000_000_000
 _BITS_PER_BYTE = 8
@@ -21,8 +20,8 @@ class SoftwareLimiter(RateLimiter):
     step_bps = 0
     holds_back = True
 
-    def __init__(self, table: Table, poller: Poller, interface: PacedInterface) -> None:
-        super().__init__(table)
+    def __init__(self, write_row: WriteRow, poller: Poller, interface: PacedInterface) -> None:
+        super().__init__(write_row)
         self._line_rate_bps = self._rate_bps = interface.line_rate_bps
         self._left_ns = 0
         poller.be_punctual()

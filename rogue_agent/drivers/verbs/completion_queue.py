@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rogue.agent.core.actions import SUCCESS, Completion
 from rogue.agent.core.clocks import HostNs, NicNs
@@ -42,18 +43,14 @@ class CompletionQueue(ABC):
     """Source of completions; `stamp` is the clock of their timestamps.
 
     `sources` maps the wr_id of a datagram's receive to its source queue pair. `mode` and `clock_name` are
-    part of every result.
+    part of every result. `cq` is the queue as pyverbs knows it.
     """
 
     mode: str
+    cq: Any
     clock_name: str
     stamp: Callable[[], NicNs]
     sources: dict[int, int]
-
-    @property
-    @abstractmethod
-    def handle(self) -> object:
-        """The queue as pyverbs knows it."""
 
     @abstractmethod
     def drain(self) -> Iterator[list[Completion]]:
@@ -92,11 +89,6 @@ class EventQueue(CompletionQueue):
         self.cq = pyverbs.cq.CQ(context, entries, None, self._channel, 0)
         self._unacknowledged = 0
         self.cq.req_notify()
-
-    @property
-    def handle(self) -> object:
-        """The queue as pyverbs knows it."""
-        return self.cq
 
     def rearm(self) -> None:
         """Consume the event that made the descriptor readable, and request the next one.
@@ -164,11 +156,6 @@ class PolledQueue(CompletionQueue):
             self.cq = make(context, attributes(cqe=entries, wc_flags=wanted))
         self.clock_name = "host" if self._nic_clock is None else "nic"
         self.stamp = clock if self._nic_clock is None else PairedClock(self._nic_clock.now, clock).now
-
-    @property
-    def handle(self) -> object:
-        """The queue as pyverbs knows it."""
-        return self.cq
 
     def drain(self) -> Iterator[list[Completion]]:
         """Yield the entries, one list per poll, until the queue is empty."""

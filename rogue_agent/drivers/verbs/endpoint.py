@@ -187,7 +187,7 @@ def _open(
     pairs = []
     for _ in range(count):
         pairs.append(
-            QueuePair(pyverbs, domain, queue.handle, plan.service, QueueSizes(plan.sends, plan.receives))
+            QueuePair(pyverbs, domain, queue.cq, plan.service, QueueSizes(plan.sends, plan.receives))
         )
         stack.callback(pairs[-1].close)
     side = None

@@ -22,10 +22,11 @@ from rogue.agent.core.clocks import HostNs, NicNs, earlier
 from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import PostRefused
 from rogue.agent.core.framing import framing_named
+from rogue.agent.core.limiter import Claim
 from rogue.agent.drivers.limiters.base import RateLimiter
 from rogue.agent.drivers.recording import Table, ThroughputMeter, TransferLog, Value
 from rogue.agent.drivers.step import UNEXPLAINED, RecoveringFlow, drain
-from rogue.agent.drivers.turn import LimiterLender, LimiterTurn
+from rogue.agent.drivers.turn import LimiterTurn
 from rogue.agent.drivers.verbs.clock import Clocks, Departures
 from rogue.agent.drivers.verbs.endpoint import Endpoint
 from rogue.agent.drivers.verbs.queue_pair import RemoteMemory
@@ -89,7 +90,7 @@ class VerbsFlow(RecoveringFlow):
         records: FlowRecords,
         clocks: Clocks,
     ) -> None:
-        self._connection = connection
+        self.connection = connection
         self._endpoint = endpoint
         self._queue_pair = endpoint.queue_pair
         self._local = endpoint.buffer.address, endpoint.buffer.lkey
@@ -100,7 +101,7 @@ class VerbsFlow(RecoveringFlow):
         if limiter is not None:
             limiter.on_acting = self._on_rate
         self._departures = Departures() if shape.is_dated else None
-        self._records = records
+        self.records = records
         self._clock, self._stamp = clocks
         self._application: Application | None = None
         self._turn: LimiterTurn | None = None
@@ -122,12 +123,12 @@ class VerbsFlow(RecoveringFlow):
         assert self._application is not None, "an arrival is released, but there is no schedule"
         self._application.release(number, not_before_ns)
 
-    def take_turns(self, lender: LimiterLender) -> LimiterTurn:
+    def take_turns(self, send: Callable[[Claim, HostNs], None]) -> LimiterTurn:
         """Share limiters: post only with a lent limiter, which is identified by its priority."""
         limiter = self._limiter
         assert limiter is not None, "shares limiters, but has none"
         self._turn = LimiterTurn(
-            lender, self._connection, self._is_running, self._use, self._go_on, lambda: limiter.is_settled
+            send, self.connection, self._is_running, self._use, self._go_on, lambda: limiter.is_settled
         )
         return self._turn
 
@@ -137,7 +138,7 @@ class VerbsFlow(RecoveringFlow):
         return self._turn is not None and self._turn.has_limiter
 
     def update_turn(self, now: HostNs) -> None:
-        """Notify the lender of changes; called at least once per turn of the event loop."""
+        """Send what has changed; called at least once per turn of the event loop."""
         if self._turn is not None:
             self._turn.update(now)
 
@@ -151,23 +152,8 @@ class VerbsFlow(RecoveringFlow):
         self._limiter.use(priority)
 
     def _go_on(self, now: HostNs) -> None:
-        drain(self._connection, self, now)
+        drain(self.connection, self, now)
         self.update_turn(now)
-
-    @property
-    def ended(self) -> dict[str, int]:
-        """Number of ended transfers by status."""
-        return self._records.transfers.ended
-
-    @property
-    def losses(self) -> dict[str, int]:
-        """Number of detected losses by kind."""
-        return self._connection.losses()
-
-    @property
-    def first_error(self) -> str | None:
-        """Reason of the first failed transfer."""
-        return self._records.transfers.first_error
 
     @property
     def is_finished(self) -> bool:
@@ -175,7 +161,7 @@ class VerbsFlow(RecoveringFlow):
         application = self._application
         if application is None or application.is_running or application.has_more:
             return False
-        return len(application.records) == self._records.transfers.count
+        return len(application.records) == self.records.transfers.count
 
     @property
     def deadline_ns(self) -> HostNs | None:
@@ -191,7 +177,7 @@ class VerbsFlow(RecoveringFlow):
         self._release(now)
         self._begin(now)
         if self._timer_ns is not None and now >= self._timer_ns:
-            self._connection.on_timer(now)
+            self.connection.on_timer(now)
         self._go_on(now)
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
@@ -203,11 +189,11 @@ class VerbsFlow(RecoveringFlow):
             if self._departures is not None:
                 sends = self._departures.dated(sends)
             self._count(now, sends)
-            self._connection.on_completions(now, sends)
+            self.connection.on_completions(now, sends)
         for entries in receives.values():
-            self._believe(partial(self._connection.on_receives, now, entries))
+            self._believe(partial(self.connection.on_receives, now, entries))
         for payload in datagrams:
-            self._believe(partial(self._connection.on_peer_message, payload))
+            self._believe(partial(self.connection.on_peer_message, payload))
         self._go_on(now)
 
     def finish(self, now: HostNs) -> None:
@@ -219,8 +205,8 @@ class VerbsFlow(RecoveringFlow):
         if self._application is None:
             return
         for record in self._application.finish():
-            self._records.transfers.write(record)
-        self._records.meter.close(now)
+            self.records.transfers.write(record)
+        self.records.meter.close(now)
 
     def post_send(self, action: PostSend) -> NicNs:
         """Post the verb, or hold it back for a limiter in software."""
@@ -271,7 +257,7 @@ class VerbsFlow(RecoveringFlow):
             try:
                 self._post(action, self._clock())
             except PostRefused:
-                self._connection.on_qp_error(now, self._queue_pair.qp_num)
+                self.connection.on_qp_error(now, self._queue_pair.qp_num)
 
     def set_rate(self, rate_bps: int) -> int | None:
         """Set the limiter of this flow's priority; return the effective rate, None if it follows later."""
@@ -285,13 +271,13 @@ class VerbsFlow(RecoveringFlow):
     def _note_rate(self, now: HostNs, effective_bps: int) -> None:
         if self._departures is not None:
             self._departures.on_rate(now, effective_bps)
-        self._records.meter.limit(now, effective_bps)
+        self.records.meter.limit(now, effective_bps)
 
     def _on_rate(self, now: HostNs, effective_bps: int) -> None:
         """Handle a rate that is effective now."""
         self._note_rate(now, effective_bps)
         if not self._is_over:
-            self._connection.on_rate_set(effective_bps)
+            self.connection.on_rate_set(effective_bps)
             self._go_on(now)
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
@@ -303,7 +289,7 @@ class VerbsFlow(RecoveringFlow):
         assert self._application is not None, "a transfer ended, but none was submitted"
         error = None if action.is_ok else self._error
         record = self._application.on_transfer_done(action.transfer_id, now, error, is_sent=action.is_sent)
-        self._records.transfers.write(record)
+        self.records.transfers.write(record)
         if not self._application.is_open_loop:
             self._begin(now)
 
@@ -336,7 +322,7 @@ class VerbsFlow(RecoveringFlow):
 
     def trace(self, action: Trace) -> None:
         """Record one RTT sample, and the congestion control's metrics after it."""
-        records, sample = self._records, action.sample
+        records, sample = self.records, action.sample
         if sample.accepted and action.rtt_ns > 0:
             throughput_bps = sample.cwnd_packets * self._shape.mtu_bytes * 8e9 / action.rtt_ns
             records.meter.estimate(sample.t_ns, throughput_bps)
@@ -348,7 +334,7 @@ class VerbsFlow(RecoveringFlow):
         while application is not None and application.next_start_ns is not None:
             if now < application.next_start_ns:
                 return
-            self._connection.submit(application.begin(now))
+            self.connection.submit(application.begin(now))
 
     def _count(self, now: HostNs, sends: list[Completion]) -> None:
         """Add up the payload of the batches that completed."""
@@ -357,7 +343,7 @@ class VerbsFlow(RecoveringFlow):
             if status == SUCCESS and posted and posted[0][0] == wr_id:
                 delivered_bytes += posted.popleft()[1]
         if delivered_bytes:
-            self._records.meter.add(now, delivered_bytes)
+            self.records.meter.add(now, delivered_bytes)
 
     def _note(self, now: HostNs, event: str, detail: str) -> None:
-        self._records.events.row(now, event, detail)
+        self.records.events.row(now, event, detail)

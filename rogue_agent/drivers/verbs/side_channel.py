@@ -44,7 +44,7 @@ class SideChannel:
         self._queue = queue
         self.qkey = qkey
         self.strangers = 0
-        cq = queue.handle
+        cq = queue.cq
         self._pyverbs = pyverbs
         self._protection_domain = protection_domain
         self._buffer = Buffer(pyverbs, protection_domain, ENTRIES * _SLOT_BYTES)

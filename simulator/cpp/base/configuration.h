@@ -15,7 +15,6 @@
 namespace simulator {
 
 // Properties of a path that a NIC knows before anything is sent.
-
 struct PathFacts {
   BitsPerSecond line_rate;  // of the host's link
   Picoseconds base_rtt;     // of a full packet and its acknowledgement in an idle network
@@ -106,9 +105,9 @@ struct SwitchConfiguration {
 
   // Its ports have a queue for each priority.
   bool has_classes() const {
-    return pause || !markings.empty() || rocc || has_telemetry || has_weights() || is_input_queued ||
-           trimming || judge;
+    return pause || has_marking() || rocc || has_telemetry || has_weights() || is_input_queued || trimming;
   }
+  bool has_marking() const { return !markings.empty() || judge; }
   bool has_weights() const { return weights != std::array<std::uint32_t, 8>{}; }
 };
 
@@ -166,7 +165,6 @@ struct ConnectionConfiguration {
 };
 
 // A cable is two links, one per direction, with neighbouring numbers.
-
 constexpr std::uint32_t reverse_of(std::uint32_t link) {
   return link ^ 1;
 }

@@ -12,7 +12,6 @@ namespace simulator {
 
 // Places in one piece of memory for items with running numbers, of which those in use lie close together: a number
 // has the place of its low bits. There are none until one is needed.
-
 template <class Item, std::uint64_t kFewest>
 class NumberedSlots {
  public:
@@ -43,7 +42,6 @@ class NumberedSlots {
 };
 
 // A queue in one piece of memory, whose places are known by a running number. It has none until something is put in.
-
 template <class Item>
 class Ring {
  public:
@@ -75,8 +73,6 @@ class Ring {
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
 };
-
-// An object into the cache.
 
 inline constexpr std::size_t kLineBytes = 64;
 

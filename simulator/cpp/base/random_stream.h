@@ -49,7 +49,6 @@ class RandomStream {
 // same link would win each time, and with it the last place in a full buffer. So each instant has an order of
 // its own, which depends on nothing but the seed and the time: not on the event queue, and not on which
 // engine asks.
-
 class TieBreak {
  public:
   static constexpr int kBits = 8;

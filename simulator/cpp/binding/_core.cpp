@@ -7,10 +7,7 @@
 NB_MODULE(_core, module) {
   module.doc() = "The packet engine: lazy links over a winner tree.";
   simulator::bind_engine<simulator::Engine>(module);
-  simulator::bind_compiled_controls(module);
-  simulator::bind_switch_controls(module);
-  simulator::bind_receiver_controls(module);
+  simulator::bind_plugins(module);
   simulator::bind_controllers(module);
   simulator::bind_reliabilities(module);
-  simulator::bind_tcp_window(module);
 }

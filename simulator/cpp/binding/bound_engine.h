@@ -15,7 +15,6 @@
 namespace simulator {
 
 // An engine together with its host software, as Python sees it.
-
 template <class EngineType>
 class BoundEngine {
  public:
@@ -93,7 +92,6 @@ class BoundEngine {
 };
 
 // Python objects that belong to an engine: they keep it alive, visibly for the garbage collector.
-
 template <class EngineType>
 struct PartOfEngine {
   nb::object owner;  // the Python object of `bound`

@@ -1,4 +1,4 @@
-// Controls from names, from Python objects and from compiled plug-ins.
+// Plug-ins: controls in Python, and those in compiled files.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,13 +22,13 @@
 #include "cc/compiled_control.h"
 #include "cc/controller.h"
 #include "cc/outside_control.h"
+#include "cc/switch_control.h"
 
 namespace simulator {
 
-// Text of a control from outside the engine, as Python has it: what is no UTF-8 becomes U+FFFD.
-
 namespace nb = nanobind;
 
+// Text of a plug-in; bytes that are not UTF-8 become U+FFFD.
 inline nb::str outside_text(std::string_view bytes) {
   const auto size = static_cast<Py_ssize_t>(bytes.size());
   return nb::steal<nb::str>(PyUnicode_DecodeUTF8(bytes.data(), size, "replace"));
@@ -38,9 +40,7 @@ inline nb::dict outside_metrics(const Metrics& metrics) {
   return result;
 }
 
-// A congestion control in Python, as an engine sees it: slow, for prototypes.
-
-// The engine may run without the GIL, and each call takes it.
+// A congestion control in Python: slow, for prototypes. The engine may run without the GIL, so each call takes it.
 class PythonControl final : public OutsideControl<PythonControl> {
  public:
   explicit PythonControl(nb::object self)
@@ -119,20 +119,43 @@ class PythonControl final : public OutsideControl<PythonControl> {
   nb::object self_;
 };
 
-// Factory of a plug-in control: a compiled one with its values, or a Python callable.
-
+// A compiled plug-in with the values of its parameters.
+template <class Kind>
 struct CompiledMaker {
-  CompiledKind kind;
+  Kind kind;
   std::vector<double> values;
 };
 
-// None stands for nothing.
+// Makes plug-ins of class `Control` for a place; Python's None means no plug-in.
+template <class Control, class Kind, class Place>
+std::function<std::unique_ptr<Control>(const Place&)> read_maker(nb::handle from) {
+  if (from.is_none()) return {};
+  return [maker = nb::cast<CompiledMaker<Kind>>(from)](const Place& place) {
+    return std::make_unique<Control>(maker.kind, maker.values, place);
+  };
+}
+
+template <>
+struct Reading<SwitchControlMaker> {
+  static SwitchControlMaker read(std::string_view, nb::handle from) {
+    return read_maker<SwitchControl, SwitchKind, rogue::Place>(from);
+  }
+};
+template <>
+struct Reading<ReceiverControlMaker> {
+  static ReceiverControlMaker read(std::string_view, nb::handle from) {
+    return read_maker<ReceiverControl, ReceiverKind, rogue::Host>(from);
+  }
+};
+
+// A NIC control may also be a Python callable.
 template <>
 struct Reading<ControlMaker> {
   static ControlMaker read(std::string_view, nb::handle from) {
     if (from.is_none()) return {};
-    if (nb::isinstance<CompiledMaker>(from)) {
-      return [maker = nb::cast<CompiledMaker>(from)](const PathFacts& path) -> std::unique_ptr<Controller> {
+    if (nb::isinstance<CompiledMaker<CompiledKind>>(from)) {
+      return [maker = nb::cast<CompiledMaker<CompiledKind>>(from)](
+                 const PathFacts& path) -> std::unique_ptr<Controller> {
         return std::make_unique<CompiledControl>(maker.kind, maker.values, path);
       };
     }
@@ -143,77 +166,79 @@ struct Reading<ControlMaker> {
   }
 };
 
-// Texts of a table from outside, which may be anything.
-template <class Table>
-void require_texts(const Table& table, const std::string& file) {
-  const auto* const end = table.parameters + table.parameter_count;
-  const bool has_texts = std::all_of(table.parameters, end, [](const rogue::Parameter& each) {
-    return each.name != nullptr && each.meaning != nullptr;
-  });
-  if (table.name == nullptr || table.meaning == nullptr || !has_texts)
-    throw ControlError(file, "has a name or a meaning that is a null pointer");
-}
-
-template <class Table>
-nb::list outside_parameters(const Table& table) {
-  nb::list parameters;
-  for (std::uint32_t index = 0; index < table.parameter_count; ++index) {
-    const rogue::Parameter& each = table.parameters[index];
-    parameters.append(nb::make_tuple(outside_text(each.name), each.value, each.minimum, each.maximum,
-                                     outside_text(each.meaning)));
-  }
-  return parameters;
-}
-
-template <class Table>
-void require_values(const Table& table, const std::vector<double>& values) {
-  if (values.size() == table.parameter_count) return;
-  const std::string expected = std::to_string(table.parameter_count);
-  throw nb::value_error(("expected " + expected + " values, got " + std::to_string(values.size())).c_str());
-}
-
-// The table at an address, which another version of its interface, a header of ours, may have made.
+// The table at an address. It may be of another version of `header`, and its texts may be null pointers.
 template <class Table>
 const Table* outside_table(std::uintptr_t address, const std::string& file, const char* header,
                            std::uint32_t expected) {
-  const auto version = *reinterpret_cast<const std::uint32_t*>(address);  // of another one no more is known
+  const auto version = *reinterpret_cast<const std::uint32_t*>(address);  // the first member in all versions
   if (version != expected) {
     throw ControlError(file, "expected version " + std::to_string(expected) + " of " + header + ", got " +
                                  std::to_string(version));
   }
   const auto* table = reinterpret_cast<const Table*>(address);
-  require_texts(*table, file);
+  const std::span parameters(table->parameters, table->parameter_count);
+  const auto has_texts = [](const auto& each) { return each.name != nullptr && each.meaning != nullptr; };
+  if (!has_texts(*table) || !std::ranges::all_of(parameters, has_texts))
+    throw ControlError(file, "has a name or a meaning that is a null pointer");
   return table;
 }
 
-inline void bind_compiled_controls(nb::module_& module) {
-  nb::class_<CompiledMaker>(module, "CompiledMaker", "A compiled control, and the values of its parameters.");
-  nb::class_<CompiledKind>(module, "CompiledKind", "A control that was compiled outside the engine.")
-      .def(
+// The Python classes of a kind of plug-ins and of its makers.
+template <class Kind>
+nb::class_<Kind> bind_plugin(nb::module_& module, const char* name, const char* maker_name,
+                             const char* header, std::uint32_t version) {
+  nb::class_<CompiledMaker<Kind>>(module, maker_name,
+                                  "A compiled plug-in with the values of its parameters.");
+  nb::class_<Kind> kind(module, name, "A compiled plug-in.");
+  kind.def(
           "__init__",
-          [](CompiledKind* self, std::uintptr_t address, std::string file) {
-            const auto* table =
-                outside_table<rogue::abi::Table>(address, file, "rogue/nic_control.h", rogue::abi::kVersion);
-            new (self) CompiledKind{table, std::move(file)};
+          [header, version](Kind* self, std::uintptr_t address, std::string file) {
+            const auto* table = outside_table<typename Kind::Table>(address, file, header, version);
+            new (self) Kind{table, std::move(file)};
           },
           nb::arg("address"), nb::arg("file"))
-      .def_ro("file", &CompiledKind::file)
-      .def_prop_ro("name", [](const CompiledKind& self) { return outside_text(self.table->name); })
-      .def_prop_ro("meaning", [](const CompiledKind& self) { return outside_text(self.table->meaning); })
-      .def_prop_ro("parameters", [](const CompiledKind& self) { return outside_parameters(*self.table); })
-      .def_prop_ro("wants_acknowledgements",
-                   [](const CompiledKind& self) { return self.table->wants_acknowledgements != 0; })
-      .def_prop_ro("wants_telemetry",
-                   [](const CompiledKind& self) { return self.table->wants_telemetry != 0; })
-      .def_prop_ro("wants_feedback", [](const CompiledKind& self) { return self.table->wants_feedback != 0; })
-      .def_prop_ro("wants_marks", [](const CompiledKind& self) { return self.table->wants_marks != 0; })
+      .def_ro("file", &Kind::file)
+      .def_prop_ro("name", [](const Kind& self) { return outside_text(self.table->name); })
+      .def_prop_ro("meaning", [](const Kind& self) { return outside_text(self.table->meaning); })
+      .def_prop_ro("parameters",
+                   [](const Kind& self) {
+                     nb::list parameters;
+                     for (const auto& each : std::span(self.table->parameters, self.table->parameter_count)) {
+                       parameters.append(nb::make_tuple(outside_text(each.name), each.value, each.minimum,
+                                                        each.maximum, outside_text(each.meaning)));
+                     }
+                     return parameters;
+                   })
       .def(
           "maker",
-          [](const CompiledKind& self, std::vector<double> values) {
-            require_values(*self.table, values);
-            return CompiledMaker{self, std::move(values)};
+          [](const Kind& self, std::vector<double> values) {
+            const std::size_t expected = self.table->parameter_count;
+            if (values.size() == expected) return CompiledMaker<Kind>{self, std::move(values)};
+            throw nb::value_error(
+                ("expected " + std::to_string(expected) + " values, got " + std::to_string(values.size()))
+                    .c_str());
           },
           nb::arg("values"));
+  return kind;
+}
+
+inline void bind_plugins(nb::module_& module) {
+  using rogue::abi::kReceiverVersion, rogue::abi::kSwitchVersion, rogue::abi::kVersion;
+  using Nic = CompiledKind;
+  using Switch = SwitchKind;
+  bind_plugin<Nic>(module, "CompiledKind", "CompiledMaker", "rogue/nic_control.h", kVersion)
+      .def_prop_ro("wants_acknowledgements",
+                   [](const Nic& self) { return self.table->wants_acknowledgements != 0; })
+      .def_prop_ro("wants_telemetry", [](const Nic& self) { return self.table->wants_telemetry != 0; })
+      .def_prop_ro("wants_feedback", [](const Nic& self) { return self.table->wants_feedback != 0; })
+      .def_prop_ro("wants_marks", [](const Nic& self) { return self.table->wants_marks != 0; });
+  bind_plugin<Switch>(module, "SwitchKind", "SwitchMaker", "rogue/switch_control.h", kSwitchVersion)
+      .def_prop_ro("sees_arrivals", [](const Switch& self) { return self.table->sees_arrivals != 0; })
+      .def_prop_ro("sees_departures", [](const Switch& self) { return self.table->sees_departures != 0; })
+      .def_prop_ro("chooses", [](const Switch& self) { return self.table->chooses != 0; })
+      .def_prop_ro("trims", [](const Switch& self) { return self.table->trims != 0; });
+  bind_plugin<ReceiverKind>(module, "ReceiverKind", "ReceiverMaker", "rogue/receiver_control.h",
+                            kReceiverVersion);
 }
 
 }  // namespace simulator

@@ -1,4 +1,4 @@
-// Bindings of controls in NICs, receivers and switches.
+// Python bindings of congestion controls without a network.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,14 +8,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "base/configuration.h"
@@ -25,11 +22,8 @@
 #include "cc/parameters.h"
 #include "cc/registry.h"
 #include "cc/rocc.h"
-#include "cc/switch_control.h"
 
 namespace simulator {
-
-// The Python face of congestion controls by themselves, without a network.
 
 namespace nb = nanobind;
 
@@ -61,7 +55,6 @@ inline nb::list list_controls() {
   return controls;
 }
 
-// RoCC's half in the switch, without a network.
 inline void bind_congestion_point(nb::module_& module) {
   nb::class_<BoundPoint>(module, "RoccPoint", "RoCC's congestion point of one queue.")
       .def(
@@ -160,97 +153,6 @@ inline void bind_controllers(nb::module_& module) {
             return outside_metrics(self.controller->metrics({now_ps}));
           },
           nb::arg("now_ps"));
-}
-
-// Python bindings for receiver controls (which grant credit to senders) that are compiled outside the engine.
-
-struct ReceiverMaker {
-  ReceiverKind kind;
-  std::vector<double> values;
-};
-
-// Python's None means no receiver control.
-template <>
-struct Reading<ReceiverControlMaker> {
-  static ReceiverControlMaker read(std::string_view, nb::handle from) {
-    if (from.is_none()) return {};
-    return [maker = nb::cast<ReceiverMaker>(from)](const rogue::Host& host) {
-      return std::make_unique<ReceiverControl>(maker.kind, maker.values, host);
-    };
-  }
-};
-
-inline void bind_receiver_controls(nb::module_& module) {
-  nb::class_<ReceiverMaker>(module, "ReceiverMaker",
-                            "A compiled control of receivers, and the values of its parameters.");
-  nb::class_<ReceiverKind>(module, "ReceiverKind",
-                           "A control of receivers that was compiled outside the engine.")
-      .def(
-          "__init__",
-          [](ReceiverKind* self, std::uintptr_t address, std::string file) {
-            const auto* table = outside_table<rogue::abi::ReceiverTable>(
-                address, file, "rogue/receiver_control.h", rogue::abi::kReceiverVersion);
-            new (self) ReceiverKind{table, std::move(file)};
-          },
-          nb::arg("address"), nb::arg("file"))
-      .def_ro("file", &ReceiverKind::file)
-      .def_prop_ro("name", [](const ReceiverKind& self) { return outside_text(self.table->name); })
-      .def_prop_ro("meaning", [](const ReceiverKind& self) { return outside_text(self.table->meaning); })
-      .def_prop_ro("parameters", [](const ReceiverKind& self) { return outside_parameters(*self.table); })
-      .def(
-          "maker",
-          [](const ReceiverKind& self, std::vector<double> values) {
-            require_values(*self.table, values);
-            return ReceiverMaker{self, std::move(values)};
-          },
-          nb::arg("values"));
-}
-
-// A compiled switch control with the values of its parameters.
-
-struct SwitchMaker {
-  SwitchKind kind;
-  std::vector<double> values;
-};
-
-// None stands for nothing.
-template <>
-struct Reading<SwitchControlMaker> {
-  static SwitchControlMaker read(std::string_view, nb::handle from) {
-    if (from.is_none()) return {};
-    return [maker = nb::cast<SwitchMaker>(from)](const rogue::Place& place) {
-      return std::make_unique<SwitchControl>(maker.kind, maker.values, place);
-    };
-  }
-};
-
-inline void bind_switch_controls(nb::module_& module) {
-  nb::class_<SwitchMaker>(module, "SwitchMaker",
-                          "A compiled part of switches, and the values of its parameters.");
-  nb::class_<SwitchKind>(module, "SwitchKind", "A part of switches that was compiled outside the engine.")
-      .def(
-          "__init__",
-          [](SwitchKind* self, std::uintptr_t address, std::string file) {
-            const auto* table = outside_table<rogue::abi::SwitchTable>(
-                address, file, "rogue/switch_control.h", rogue::abi::kSwitchVersion);
-            new (self) SwitchKind{table, std::move(file)};
-          },
-          nb::arg("address"), nb::arg("file"))
-      .def_ro("file", &SwitchKind::file)
-      .def_prop_ro("name", [](const SwitchKind& self) { return outside_text(self.table->name); })
-      .def_prop_ro("meaning", [](const SwitchKind& self) { return outside_text(self.table->meaning); })
-      .def_prop_ro("parameters", [](const SwitchKind& self) { return outside_parameters(*self.table); })
-      .def_prop_ro("sees_arrivals", &SwitchKind::sees_arrivals)
-      .def_prop_ro("sees_departures", &SwitchKind::sees_departures)
-      .def_prop_ro("chooses", [](const SwitchKind& self) { return self.table->chooses != 0; })
-      .def_prop_ro("trims", [](const SwitchKind& self) { return self.table->trims != 0; })
-      .def(
-          "maker",
-          [](const SwitchKind& self, std::vector<double> values) {
-            require_values(*self.table, values);
-            return SwitchMaker{self, std::move(values)};
-          },
-          nb::arg("values"));
 }
 
 }  // namespace simulator

@@ -105,8 +105,6 @@ Owner read_fields(nb::handle from) {
   return Reading<Owner>::read({}, from);
 }
 
-// Tables of parameters for Python.
-
 inline nb::list parameter_list(std::span<const Parameter> table) {
   nb::list parameters;
   for (const Parameter& parameter : table) {

@@ -132,8 +132,6 @@ class HostSoftware {
   std::uint32_t next_once_ = 0;
 };
 
-// Times of host software are nanoseconds, the engine's are picoseconds.
-
 inline Picoseconds to_picoseconds(std::int64_t host_ns) {
   constexpr std::int64_t kMaxNs = std::numeric_limits<std::int64_t>::max() / kPicosecondsPerNanosecond / 2;
   if (host_ns < 0 || host_ns > kMaxNs) {

@@ -31,22 +31,13 @@
 
 namespace simulator {
 
-// The table of a compiled file, and the file for error messages. Loaded libraries stay loaded.
-struct CompiledKind {
-  const rogue::abi::Table* table = nullptr;
-  std::string file;
-
-  Wants wants() const {
-    return {table->wants_acknowledgements != 0, table->wants_telemetry != 0, table->wants_feedback != 0,
-            table->hears_departures != 0};
-  }
-};
+using CompiledKind = PluginKind<rogue::abi::Table>;
 
 class CompiledControl final : public OutsideControl<CompiledControl> {
  public:
   // `values` are those of all parameters, in the order of the table.
   CompiledControl(const CompiledKind& kind, const std::vector<double>& values, const PathFacts& path)
-      : OutsideControl(kind.table->name, kind.file, kind.wants()), table_(*kind.table) {
+      : OutsideControl(kind.table->name, kind.file, wants_of(*kind.table)), table_(*kind.table) {
     rogue::abi::Fault fault;
     const rogue::PathFacts told{.line_rate_bps = path.line_rate.value,
                                 .base_rtt_ps = path.base_rtt.value,
@@ -66,6 +57,11 @@ class CompiledControl final : public OutsideControl<CompiledControl> {
 
  private:
   friend OutsideControl<CompiledControl>;
+
+  static Wants wants_of(const rogue::abi::Table& table) {
+    return {table.wants_acknowledgements != 0, table.wants_telemetry != 0, table.wants_feedback != 0,
+            table.hears_departures != 0};
+  }
 
   rogue::Attributes sent(Picoseconds now, Bytes wire) {
     return after("on_sent", table_.on_sent, now.value, wire.value);

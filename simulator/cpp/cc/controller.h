@@ -21,7 +21,6 @@ namespace simulator {
 // A congestion control in the NIC: it sets the rate and the window of one queue pair.
 // It does no I/O and keeps no clock: an engine tells it what left and what came back, and wakes it at
 // `deadline()`.
-
 using Metrics = std::map<std::string, double>;  // by name with unit
 
 inline constexpr std::uint32_t kHopsMax = 8;  // that a packet can record
@@ -104,7 +103,6 @@ inline Metrics metrics_of(const Controller& controller, Picoseconds now) {
 }
 
 // A kind of congestion control, as experiments name it. Its header ends with one; cc/registry.h lists them.
-
 struct Control {
   std::string_view name;
   std::string_view meaning;
@@ -124,7 +122,6 @@ constexpr Control control(std::string_view name, std::string_view meaning,
 // Round-trip times of segments: a segment ends with the packet that fills it, and its time is that
 // packet's, from the instant its last byte leaves at the line rate to its acknowledgement. In a burst at
 // line rate that is the completion time of the whole segment less its serialisation.
-
 class Segments {
  public:
   Segments(Bytes size, BitsPerSecond line_rate)

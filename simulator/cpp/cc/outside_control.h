@@ -149,9 +149,15 @@ class OutsideControl : public Controller {
   rogue::Attributes attributes_;
 };
 
-// A plug-in object with a table of calls. Once it has raised, nothing calls it again.
+// The table of a compiled file, and the file for error messages. Loaded libraries stay loaded.
+template <class CallTable>
+struct PluginKind {
+  using Table = CallTable;
+  const Table* table = nullptr;
+  std::string file;
+};
 
-// `Kind` has the table that a file was compiled to, and the file.
+// A plug-in object with a table of calls. Once it has raised, nothing calls it again.
 template <class Kind>
 class OutsideObject {
  public:
@@ -159,8 +165,6 @@ class OutsideObject {
   OutsideObject& operator=(const OutsideObject&) = delete;
 
  protected:
-  using Table = std::remove_cvref_t<decltype(*Kind::table)>;
-
   // `values` are those of all parameters, in the order of the table.
   template <class Place>
   OutsideObject(Kind kind, const std::vector<double>& values, const Place& place)
@@ -173,8 +177,7 @@ class OutsideObject {
     if (control_ != nullptr) table_.destroy(control_);
   }
 
-  const Kind& kind() const { return kind_; }
-  const Table& table() const { return table_; }
+  const typename Kind::Table& table() const { return table_; }
 
   // `invoke` makes one of the table's calls of the control.
   template <class Invoke>
@@ -203,7 +206,7 @@ class OutsideObject {
   std::string own_name() const { return table_.name; }
 
   Kind kind_;
-  const Table& table_;
+  const typename Kind::Table& table_;
   void* control_ = nullptr;
   bool is_sound_ = true;
 };

@@ -21,7 +21,6 @@ namespace simulator {
 // doubles its rate until it needs no limit.
 // Source: Taheri et al., "RoCC: robust congestion control for RDMA", CoNEXT 2020, section 3.3 and algorithm 2; both
 // times as in ReceiveHostAdaptor.cc and HostEtherQueue.cc of the repository danushkam/rocc.
-
 inline constexpr std::array kRoccParameters = {
     Parameter{"rise_timer_ns", 55'000, 1, kNanosecondsMax,
               "the rate doubles after this time without a message"},

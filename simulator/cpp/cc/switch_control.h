@@ -14,17 +14,6 @@
 
 namespace simulator {
 
-// A plug-in switch control as an engine sees it: its results are checked.
-
-// The table of a compiled file, and the file for error messages. Loaded libraries stay loaded.
-struct SwitchKind {
-  const rogue::abi::SwitchTable* table = nullptr;
-  std::string file;
-
-  bool sees_arrivals() const { return table->sees_arrivals != 0; }
-  bool sees_departures() const { return table->sees_departures != 0; }
-};
-
 // The place of a port. It takes the random numbers of the port's marker, which it replaces.
 inline rogue::Place place_of_port(std::uint64_t seed, const std::string& from, const std::string& to,
                                   BitsPerSecond rate, bool leads_to_host) {
@@ -41,13 +30,16 @@ inline rogue::Place place_of_switch(std::uint64_t seed, const std::string& name)
           .leads_to_host = 0};
 }
 
+using SwitchKind = PluginKind<rogue::abi::SwitchTable>;
+
+// A plug-in switch control; its results are checked.
 class SwitchControl : public OutsideObject<SwitchKind> {
  public:
   SwitchControl(SwitchKind kind, const std::vector<double>& values, const rogue::Place& place)
       : OutsideObject(std::move(kind), values, place) {}
 
-  bool sees_arrivals() const { return kind().sees_arrivals(); }
-  bool sees_departures() const { return kind().sees_departures(); }
+  bool sees_arrivals() const { return table().sees_arrivals != 0; }
+  bool sees_departures() const { return table().sees_departures != 0; }
   bool wants_queues() const { return table().wants_queues != 0; }
 
   rogue::Verdict on_arrival(const rogue::Arrival& arrival) {
@@ -82,14 +74,9 @@ class SwitchControl : public OutsideObject<SwitchKind> {
   }
 };
 
-// A plug-in receiver control as an engine sees it: its results are checked.
+using ReceiverKind = PluginKind<rogue::abi::ReceiverTable>;
 
-// The table of a compiled file, and the file for error messages. Loaded libraries stay loaded.
-struct ReceiverKind {
-  const rogue::abi::ReceiverTable* table = nullptr;
-  std::string file;
-};
-
+// A plug-in receiver control; its results are checked.
 class ReceiverControl : public OutsideObject<ReceiverKind> {
  public:
   ReceiverControl(ReceiverKind kind, const std::vector<double>& values, const rogue::Host& host)

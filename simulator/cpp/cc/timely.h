@@ -155,7 +155,6 @@ inline constexpr Control kTimelyNs3Rdma =
 // much of an increase and how much of a cut is taken, and the cut grows with the time itself.
 // Source: Zhu, Ghobadi, Misra and Padhye, "ECN or delay: lessons learnt from analysis of DCQCN and TIMELY", CoNEXT
 // 2016, section 4.3.
-
 inline constexpr std::pair<std::string_view, double> kTimelyPatchedChanges[] = {
     {"beta", 0.008},
     {"is_bursty", 0},

@@ -38,18 +38,11 @@ std::uint32_t Builder::add_switch(const std::string& name, const SwitchConfigura
                              .alpha = configuration.alpha,
                              .is_bounded = configuration.buffer && !configuration.has_classes(),
                              .has_classes = configuration.has_classes(),
+                             .is_input_queued = configuration.is_input_queued,
                              .links = {},
                              .shared_buffer = SharedBuffer(configuration),
                              .inputs = {},
-                             .is_input_queued = configuration.is_input_queued,
-                             .markings = configuration.markings,
-                             .weights = configuration.weights,
-                             .has_weights = configuration.has_weights(),
-                             .rocc = configuration.rocc,
-                             .has_telemetry = configuration.has_telemetry,
-                             .trimming = configuration.trimming,
-                             .judge = configuration.judge,
-                             .thresholds_at = configuration.thresholds_at});
+                             .configuration = configuration});
   if (configuration.chooser)
     world_.switches.back().chooser = configuration.chooser(place_of_switch(world_.seed, name));
   if (configuration.trimming) world_.priorities |= mask_of(configuration.trimming->priority);
@@ -67,13 +60,11 @@ std::uint32_t Builder::add_link(std::uint32_t a, std::uint32_t b, const LinkConf
 
 std::uint16_t Builder::speed_index(const LinkConfiguration& configuration) {
   const std::pair kind{configuration.rate.value, configuration.delay.value};
-  if (const auto found = speeds_.find(kind); found != speeds_.end()) return found->second;
-  if (world_.speeds.size() > 0xffff)
+  if (world_.speeds.size() > 0xffff && !speeds_.contains(kind))
     throw SimulationError("too many kinds of links: at most 65536 pairs of rate and delay");
-  const auto number = static_cast<std::uint16_t>(world_.speeds.size());
-  speeds_.emplace(kind, number);
-  world_.speeds.emplace_back(configuration.rate, configuration.delay);
-  return number;
+  const auto [found, is_new] = speeds_.try_emplace(kind, static_cast<std::uint16_t>(world_.speeds.size()));
+  if (is_new) world_.speeds.emplace_back(configuration.rate, configuration.delay);
+  return found->second;
 }
 
 // The part of a port that plain output-queued switches do without.
@@ -92,28 +83,27 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
     classes.counters->watchdog_timer = timers_.create(TimerKind::kWatchdog, link);
   }
   if (world_.nodes[from].is_host) return;
-  const Switch& element = world_.switches[port.owner];
-  if (element.has_weights) classes.turns = std::make_unique<WeightedTurns>(element.weights);
-  classes.ways = element.has_weights ? ClassedPort::kTurns : 0;
-  classes.has_telemetry = element.has_telemetry;
+  const SwitchConfiguration& own = world_.switches[port.owner].configuration;
+  if (own.has_weights()) classes.turns = std::make_unique<WeightedTurns>(own.weights);
+  classes.ways = own.has_weights() ? ClassedPort::kTurns : 0;
+  classes.has_telemetry = own.has_telemetry;
   const BitsPerSecond rate = world_.speeds[port.speed].rate;
-  const auto stream_of = [&](const std::string& purpose) {
-    return RandomStream(world_.seed, purpose + ":" + world_.nodes[from].name + "->" + world_.nodes[to].name);
-  };
-  if (element.trimming) {
-    classes.use_trimming(at_rate(*element.trimming, rate, element.thresholds_at), stream_of("trimming"));
+  const Node &here = world_.nodes[from], &there = world_.nodes[to];
+  const std::string name = here.name + "->" + there.name;
+  if (own.trimming) {
+    const RandomStream coin(world_.seed, "trimming:" + name);
+    classes.use_trimming(at_rate(*own.trimming, rate, own.thresholds_at), coin);
   }
-  if (element.rocc) {
+  if (own.rocc) {
     const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
-    classes.rocc = std::make_unique<RoccPort>(*element.rocc, rate, timer);
+    classes.rocc = std::make_unique<RoccPort>(*own.rocc, rate, timer);
   }
-  if (element.judge) {
-    const std::string &here = world_.nodes[from].name, &there = world_.nodes[to].name;
-    classes.use_judge(element.judge(place_of_port(world_.seed, here, there, rate, world_.nodes[to].is_host)));
-  }
-  const auto rules = rules_towards(world_.nodes[to].is_host, element.markings);
+  if (own.judge)
+    classes.use_judge(own.judge(place_of_port(world_.seed, here.name, there.name, rate, there.is_host)));
+  const auto rules = rules_towards(there.is_host, own.markings);
   if (rules.empty()) return;
-  classes.use_marker(Marker(at_rate(rules, rate, element.thresholds_at), stream_of("marking")));
+  const RandomStream marks(world_.seed, "marking:" + name);
+  classes.use_marker(Marker(at_rate(rules, rate, own.thresholds_at), marks));
 }
 
 void Builder::add_port(std::uint32_t from, std::uint32_t to, const LinkConfiguration& configuration,

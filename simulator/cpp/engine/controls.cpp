@@ -13,8 +13,6 @@
 
 namespace simulator {
 
-// Congestion control in NICs: the receiving end reports marks, the sending end obeys its controller.
-
 // Its limiter, which it has for itself, belongs to the control.
 void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   Sender& sender = world_.senders[qp];
@@ -240,8 +238,6 @@ void Controls::on_feedback(PacketIndex index) {
   });
   watch(qp);
 }
-
-// Feedback from switches to senders: RoCC's fair rates in separate messages, and telemetry in data packets.
 
 void Feedback::watch(const ClassedPort& classes) {
   RoccPort& rocc = *classes.rocc;

@@ -13,8 +13,6 @@
 
 namespace simulator {
 
-// Congestion controls in NICs: the control of each queue pair, and the events that it gets.
-
 class Engine;
 
 // A queue pair with a congestion control in its NIC, which also sends CNPs for marks.
@@ -78,9 +76,6 @@ class Controls {
 };
 
 // Feedback from switches to senders: fair rates in separate packets, and telemetry in data packets.
-
-class Engine;
-
 class Feedback {
  public:
   Feedback(Engine& engine, World& world)

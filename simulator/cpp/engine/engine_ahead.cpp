@@ -19,7 +19,7 @@ namespace simulator {
 static constexpr Picoseconds kLookaheadMax{WinnerTree::kRebasePs / 2};
 
 static bool has_own_instants(const Switch& element) {
-  return element.rocc || element.judge || element.chooser ||
+  return element.configuration.rocc || element.configuration.judge || element.chooser ||
          element.shared_buffer.pause().watchdog_after != kNever;
 }
 

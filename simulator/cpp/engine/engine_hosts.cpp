@@ -7,8 +7,6 @@
 
 namespace simulator {
 
-// Requests of host software to its NIC, and rare operations of queue pairs.
-
 // The limiter has a new rate: its queue pairs may be ready earlier or later than their entry in the heap, but not
 // before `earliest`.
 void Engine::refresh_ready(Nic& nic, std::uint32_t limiter, Picoseconds earliest) {
@@ -222,8 +220,6 @@ double Engine::nic_clock_at(std::uint32_t qp, Picoseconds at) const {
 std::int64_t Engine::nic_clock_ns(std::uint32_t qp) const {
   return world_.nics[world_.senders[qp].nic].clock.read_ns(now_);
 }
-
-// Recorded packets, and packets that end on their path.
 
 void Engine::record_packets(const PacketLogSettings& settings) {
   require_nobody_ahead("record_packets", now_);

@@ -7,8 +7,6 @@
 
 namespace simulator {
 
-// Packets that are more than a number and a size: SEND and immediate data, unreliable connections.
-
 PacketDescription Engine::describe_next(std::uint32_t qp) {
   const Sender& sender = world_.senders[qp];
   if (sender.is_response_next()) return world_.extras_of(qp).responses.next(sender.requester.mtu_bytes());
@@ -210,8 +208,6 @@ void Engine::forget_responses(std::uint32_t qp) {
   world_.extras_of(qp).responses.clear();
   world_.senders[qp].has_special = false;
 }
-
-// Datagrams in the engine.
 
 std::uint32_t Engine::add_datagram_queue_pair(std::uint32_t host) {
   complete_topology();

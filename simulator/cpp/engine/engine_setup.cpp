@@ -10,8 +10,6 @@
 
 namespace simulator {
 
-// Operations before a run, or between two instants: connections, routes, timers and samplers.
-
 Engine::Engine(std::uint64_t seed, const Framing& framing)
     : tree_(TieBreak(seed)),
       world_(seed, framing),

@@ -7,8 +7,6 @@
 
 namespace simulator {
 
-// Injected faults, and the watchdogs that end pauses.
-
 struct Faults::Injection {
   Faults& faults;
 
@@ -108,8 +106,6 @@ void Faults::empty_queue(std::uint32_t link, std::uint32_t priority) {
     engine_.drop_classed(link, index, PacketFate::kWatchdog);
   }
 }
-
-// The ends of routes that lead to no host: packets expire in a loop, or a switch floods them.
 
 // Called for every packet behind the last link of such a route. A copy's route has one entry: the
 // link that it takes.

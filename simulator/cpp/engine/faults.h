@@ -45,9 +45,6 @@ class Faults {
 };
 
 // The ends of routes that lead to no host: packets expire in a loop, or a switch floods them.
-
-class Engine;
-
 class RouteEnds {
  public:
   RouteEnds(Engine& engine, World& world) : engine_(engine), world_(world) {}

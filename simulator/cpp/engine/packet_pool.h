@@ -16,7 +16,6 @@
 namespace simulator {
 
 // Memory that grows without copying: the kernel moves its pages to a larger range of addresses.
-
 class GrowingMemory {
  public:
   GrowingMemory() = default;
@@ -64,7 +63,6 @@ class GrowingMemory {
 };
 
 // Storage of all live packets: grows to the peak and stays. The last one freed is the next one used.
-
 class PacketPool {
  public:
   // References do not survive an allocation: take them afterwards.
@@ -149,7 +147,6 @@ struct PacketFifo {
 };
 
 // Data that only some packets carry, by packet. It grows with the pool.
-
 template <class Item>
 class PacketTable {
  public:
@@ -169,7 +166,6 @@ class PacketTable {
 };
 
 // IP IDs of packets. A NIC numbers what it sends, but only if a link loses packets by their ID.
-
 class IpIds {
  public:
   explicit IpIds(const PacketPool& pool) : ids_(pool) {}

@@ -17,7 +17,6 @@
 namespace simulator {
 
 // The sending end of a directed link: what is waiting and what is on the wire, in one cache line.
-
 struct alignas(64) Port {
   static constexpr std::uint16_t kOwnerIsHost = 1;
   static constexpr std::uint16_t kPeerIsHost = 2;
@@ -88,7 +87,6 @@ struct LinkRecord {
 // send after the one served last.
 // Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1 (queues, round robin);
 // McKeown, "The iSLIP scheduling algorithm for input-queued switches", 1999, section II (where the turns continue).
-
 class VirtualQueues {
  public:
   void push(PacketPool& pool, std::uint32_t priority, std::uint32_t input, PacketIndex index) {

@@ -24,7 +24,6 @@ namespace simulator {
 //
 // Sources that belong together have neighbouring slots, a part of the tree. Who looks at nothing else for a while
 // sets slots within the part, and settles it in the end.
-
 class WinnerTree {
  public:
   // 35 bits of picoseconds (34 ms) counted from a base that moves along, a bit for arrivals, 8 bits that

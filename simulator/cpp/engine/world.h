@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,23 +37,16 @@ struct Switch {
   double alpha;
   bool is_bounded;
   bool has_classes;
-  std::vector<std::uint32_t> links;  // that it sends on
-  SharedBuffer shared_buffer;        // with classes, instead of `buffer` and `used`
-  std::vector<SharedBuffer> inputs;  // one for each of `links` instead, if it is input-queued
   bool is_input_queued;
-  std::vector<MarkingConfiguration> markings;
-  PriorityWeights weights;
-  bool has_weights;
-  std::optional<std::map<std::string, double>> rocc;
-  bool has_telemetry;
-  std::optional<TrimmingConfiguration> trimming;
-  SwitchControlMaker judge;                  // one for each port
-  std::shared_ptr<SwitchControl> chooser{};  // among equal ports, from outside
-  BitsPerSecond thresholds_at;
+  std::vector<std::uint32_t> links;          // that it sends on
+  SharedBuffer shared_buffer;                // with classes, instead of `buffer` and `used`
+  std::vector<SharedBuffer> inputs;          // one for each of `links` instead, if it is input-queued
+  std::shared_ptr<SwitchControl> chooser{};  // among equal ports, from a plug-in
   std::vector<Pausing> pausing{};
   std::uint32_t refreshes = 0;  // pending timers that repeat a pause frame
-  Picoseconds lookahead{};  // what leaves anybody else from now on arrives no sooner; 0: it never runs ahead
+  Picoseconds lookahead{};  // what leaves another node from now on arrives no sooner; 0: it never runs ahead
   WinnerTree::Part part{};  // of the links that lead here
+  SwitchConfiguration configuration;
 };
 
 struct World {
@@ -104,7 +95,7 @@ struct World {
     return switch_at(node) != nullptr && switch_at(node)->shared_buffer.pause().priorities != 0;
   }
   bool has_marking(std::uint32_t node) const {
-    return switch_at(node) != nullptr && (!switch_at(node)->markings.empty() || switch_at(node)->judge);
+    return switch_at(node) != nullptr && switch_at(node)->configuration.has_marking();
   }
   bool has_classes(std::uint32_t node) const {
     return switch_at(node) != nullptr && switch_at(node)->has_classes;

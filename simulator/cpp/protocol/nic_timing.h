@@ -10,7 +10,6 @@
 namespace simulator {
 
 // The free-running clock of a NIC: its own offset, its own drift. Rate limiters run on the same oscillator.
-
 class NicClock {
  public:
   NicClock(const NicProfile& profile, RandomStream stream) {
@@ -42,7 +41,6 @@ class NicClock {
 
 // Delay of a completion by the NIC's PCI transactions. The times have a random stream of their
 // own, so that switching them off changes no other random number.
-
 class PciDelay {
  public:
   PciDelay(const NicProfile& profile, RandomStream stream)

@@ -8,8 +8,6 @@
 
 namespace simulator {
 
-// Kinds of packets, and what comes with those that are more than a number and a size.
-
 enum class PacketKind : std::uint8_t {
   kWrite,  // of an RC WRITE that nothing more need be known about: the fast path
   kAck,
@@ -87,7 +85,6 @@ struct PacketDescription {
 
 // The eight priorities of a frame. A larger number goes first. Source: IEEE 802.1Q, priority code point and
 // strict priority algorithm.
-
 inline constexpr std::uint32_t kPriorities = 8;
 
 using PriorityMask = std::uint8_t;  // bit p stands for priority p

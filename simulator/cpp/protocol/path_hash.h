@@ -10,7 +10,6 @@ namespace simulator {
 // Equal-cost multipath by 5-tuple: addresses and ports are hashed with the seed, and each switch hashes that with
 // its own number. The same as in simulator/routing.py, which memorises a whole route; this is for packets that
 // choose their path switch by switch.
-
 class PathHash {
  public:
   PathHash() = default;
@@ -30,7 +29,6 @@ class PathHash {
 // Entropy of the next packet of a sprayed queue pair: all entropies in rounds, each round in a different order,
 // whatever happens to the packets. Source: "oblivious" load balancing of uet-htsim (UecMpOblivious, commit 40ccb05),
 // whose rounds count up and XOR the count with a number drawn for the round; so `paths` is a power of two.
-
 class ObliviousSpray {
  public:
   ObliviousSpray(RandomStream stream, std::uint32_t paths) : stream_(stream), mask_(paths - 1) {}

@@ -11,8 +11,6 @@
 
 namespace simulator {
 
-// Numbers of queue pairs, and what messages call one.
-
 // Numbers 0 and 1 belong to the special queue pairs of InfiniBand.
 constexpr std::uint32_t queue_pair_number(std::uint32_t qp) {
   return qp + 2;
@@ -54,7 +52,6 @@ struct Verb {
 using VerbRing = Ring<Verb>;
 
 // A message of an unreliable datagram queue pair: one packet, with its bytes.
-
 struct Datagram {
   std::uint32_t source;  // queue pair
   std::uint32_t destination;
@@ -62,8 +59,6 @@ struct Datagram {
   std::uint64_t wr_id;
   std::string payload;
 };
-
-// Settings of a requester, and its counters.
 
 // 4.096 us * 2^exponent; exponent 0 means never. Source: InfiniBand architecture, volume 1, 9.7.6.1.3
 // (transport timer).

@@ -12,7 +12,6 @@ namespace simulator {
 
 // The receiving half of a reliable connection: accepts in order, one NAK per gap. Source: InfiniBand
 // architecture, volume 1, 9.7.5 (responder); Linux rxe (rxe_resp.c).
-
 enum class ReplyKind : std::uint8_t { kNone, kAck, kNak, kReadResponses };
 
 struct Reply {
@@ -76,7 +75,6 @@ class RcResponder {
 
 // The receiving half of an unreliable connection: a message arrives whole or not at all. Source: InfiniBand
 // architecture, volume 1, 9.8.3 (unreliable service); Linux rxe (rxe_resp.c, check_psn for UC).
-
 class UcResponder {
  public:
   enum class Reception : std::uint8_t { kDiscarded, kAccepted, kMessageComplete };
@@ -121,7 +119,6 @@ class UcResponder {
 // The receive buffer of a NIC that takes packets in more slowly than its link brings them, and tells the
 // other end to pause. Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4
 // (slow receiver symptom).
-
 class ReceiveBuffer {
  public:
   explicit ReceiveBuffer(const SlowReceiver& receiver)

@@ -15,7 +15,6 @@ namespace simulator {
 // Pending packets of the responder of a reliable connection: the responses to READs, and behind them the
 // acknowledgements of later packets, because replies keep the order of the requests.
 // Source: InfiniBand architecture, volume 1, 9.7.5 (responder); Linux rxe (rxe_resp.c, read_reply).
-
 class ResponseQueue {
  public:
   bool empty() const { return entries_.empty(); }
@@ -85,7 +84,6 @@ class ResponseQueue {
 // Which priority sends next: those without a weight first, the largest number first; those with one share
 // what is left in proportion to their weights. Source: Shreedhar and Varghese, "Efficient fair queuing using
 // deficit round-robin", SIGCOMM 1995.
-
 using PriorityWeights = std::array<std::uint32_t, kPriorities>;  // 0: none
 
 class WeightedTurns {

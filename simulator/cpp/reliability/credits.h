@@ -21,7 +21,6 @@ namespace simulator {
 // packet. Source: Ultra Ethernet specification 1.0, congestion management (RCCC); where it leaves a choice, and for all
 // numbers, uet-htsim's uec.cpp (commit 40ccb05: startConnection, spendCredit, stopSpeculating, handlePull,
 // computePullTarget).
-
 inline constexpr int kCreditShift = 8;
 inline constexpr std::int64_t kCreditQuantum = 1 << kCreditShift;  // bytes; UEC_PULL_QUANTUM
 
@@ -98,7 +97,6 @@ class CreditAccount {
 // asks for, and what it was granted. A host takes turns between all that it has (reliability/credits.h). Source:
 // Ultra Ethernet specification 1.0, congestion management (RCCC); uet-htsim's uec.cpp (commit 40ccb05:
 // UecSink::handlePullTarget, pull, backlog, slowCredit).
-
 class CreditGrants {
  public:
   // `each`: quanta of one grant. `ahead`: quanta that a sender may have beyond its request. `share` of the
@@ -168,7 +166,6 @@ class CreditGrants {
 // sum never fills the queue in front of it. Receivers with requests take turns; without requests, satisfied receivers
 // grant some credit ahead for what their senders begin next. It keeps no clock. Source:
 // Ultra Ethernet specification 1.0, congestion management (RCCC); uet-htsim's uec.cpp (commit 40ccb05: UecPullPacer).
-
 class CreditPacer {
  public:
   struct Turn {

@@ -74,7 +74,6 @@ struct GoBackNSettings {
 
 // Go-back-N: what comes early is refused, and everything from the gap on is sent again; or everything from the
 // first packet of the verb on (go-back-0). Sources and kinds: reliability/go_back_n.h.
-
 class GoBackNResponder final : public Responder {
  public:
   explicit GoBackNResponder(const GoBackNSettings& settings)

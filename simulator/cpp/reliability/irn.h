@@ -22,7 +22,6 @@ namespace simulator {
 // IRN's retransmission timer: short while few packets are in flight, long otherwise. Source: Mittal et al.,
 // "Revisiting network support for RDMA", SIGCOMM 2018, section 3.1; the authors' hardware model
 // irn-vivado-hls (the short timer is stretched when it comes up, also for a slow queue pair).
-
 class IrnTimer {
  public:
   // With a slowness above this the short timer would come up too early. Source: irn-vivado-hls.
@@ -61,7 +60,6 @@ class IrnTimer {
 // Parameters of IRN and its ablations. Source: Mittal et al., "Revisiting network support for RDMA",
 // SIGCOMM 2018, section 4.1; cap_packets: 120 KB in packets of 1 KiB payload, as in irn-vivado-hls;
 // threshold_nacks: section 7, which proposes one for networks that reorder, and gives no number.
-
 inline constexpr std::array kIrnParameters = {
     Parameter{"cap_packets", 111, 0, 1 << 22, "packets in flight, at most; 0 = no cap"},
     Parameter{"rto_low_ns", 100'000, 0, 1e12, "timeout while few packets are in flight; 0 = no timeouts"},
@@ -102,7 +100,6 @@ struct IrnSettings {
 // more packets in flight than the path holds. Source: Mittal et al., "Revisiting network support for RDMA",
 // SIGCOMM 2018, sections 3.1 and 3.2; where the text leaves a choice, the authors' hardware model
 // irn-vivado-hls.
-
 class IrnRequester final : public Requester {
  public:
   IrnRequester(std::uint32_t mtu_bytes, const IrnSettings& settings, std::uint64_t threshold_nacks)
@@ -244,7 +241,6 @@ class IrnRequester final : public Requester {
 // The receiving half of IRN: keeps what comes early, and acknowledges every packet; one that comes early
 // negatively, with its number. Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018,
 // section 3.1; the authors' hardware model irn-vivado-hls.
-
 class IrnResponder final : public Responder {
  public:
   // A negative acknowledgement carries one more packet number. Deviation: the paper gives no size.
@@ -271,8 +267,6 @@ class IrnResponder final : public Responder {
  private:
   Reassembly packets_;
 };
-
-// IRN: both halves. Source: reliability/irn.h.
 
 inline Reliability create_irn(const ParameterValues& values, std::uint32_t mtu_bytes) {
   const auto threshold_nacks = static_cast<std::uint64_t>(values.at("threshold_nacks"));

@@ -35,8 +35,6 @@ struct ReliabilityKind {
   bool controls_window = false;  // a TCP, which takes no congestion control of the NIC
 };
 
-// Refusals of operations that a queue pair with a Reliability does not support.
-
 inline void require_plain_write(std::uint32_t qp, const Verb& verb) {
   if (verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes) return;
   throw QueuePairError(queue_pair_name(qp) +

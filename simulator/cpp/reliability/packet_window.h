@@ -9,7 +9,6 @@
 namespace simulator {
 
 // A record of each packet from a base on that only moves up.
-
 enum class PacketState : std::uint8_t { kUnderWay, kToRepeat, kArrived };
 
 struct SentPacket {
@@ -38,7 +37,6 @@ class PacketWindow {
 };
 
 // A set of packet numbers from a base on that only moves up.
-
 class PacketSet {
  public:
   // Forgets what lies below.

@@ -37,7 +37,6 @@ class PathChoice {
 // Load balancing "bitmap": entropies go round as in "oblivious", and one that had bad news is passed over as
 // many times as the news were bad. Source: uet-htsim, UecMpBitmap: penalties 1, 4 and 15 for a mark, a trimmed
 // packet and a timeout, 15 at most.
-
 class PathBitmap final : public PathChoice {
  public:
   static constexpr std::uint8_t kPenaltyMax = 15;
@@ -167,7 +166,6 @@ class PathReps final : public PathChoice {
 };
 
 // The path balancers by number: parameter `load_balancing`.
-
 enum class LoadBalancing : std::uint8_t { kOblivious, kBitmap, kReps, kMixed };
 
 // All entropies in rounds, whatever becomes of the packets.

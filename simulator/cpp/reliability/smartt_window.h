@@ -14,7 +14,6 @@ namespace simulator {
 // something was trimmed, and a fast increase after a window that met no queue. Source: Bonato et al., "SMaRTT"
 // (arXiv 2404.01630), as its authors' simulator has it (spcl/HTSIM-old, commit 6b0d460, uec.cpp: adjust_window with
 // delayB, do_fast_drop, fast_increase, processNack, apply_timeout_penalty). Deviation: docs/explanation/deviations.md.
-
 class SmarttWindow final : public SendWindow {
  public:
   explicit SmarttWindow(const UetSettings& settings)
@@ -150,7 +149,6 @@ class SmarttWindow final : public SendWindow {
 // takes a quarter of itself away. Source: MP-RDMA (Lu et al., "Multi-path transport for RDMA in datacenters", NSDI
 // 2018) as REPS' artifact has it (commit b751588, uec.cpp: updateCwndOnAck_MPRDMA, updateCwndOnNack_MPRDMA,
 // mark_packet_for_retransmission). Deviation: MP-RDMA takes half a packet for a mark; docs/explanation/deviations.md.
-
 class MarkWindow final : public SendWindow {
  public:
   static constexpr std::int64_t kMarkedShare = 4;

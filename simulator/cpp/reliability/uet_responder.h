@@ -15,7 +15,6 @@
 namespace simulator {
 
 // Puts packets back in order: what has come beyond the first one that is missing is kept.
-
 class Reassembly {
  public:
   enum class Arrival : std::uint8_t { kInOrder, kAhead, kDuplicate };
@@ -60,7 +59,6 @@ class Reassembly {
 // with a bitmap. What comes marked, or wants it, is answered at once; what comes without its payload, negatively.
 // Source: Ultra Ethernet specification 1.0, packet delivery (selective acknowledgement); uet-htsim's uec.cpp
 // (UecSink::processData, processTrimmed, sackBitmapBase).
-
 class UetResponder final : public Responder {
  public:
   static constexpr std::uint64_t kBits = 64;

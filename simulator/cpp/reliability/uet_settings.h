@@ -16,7 +16,6 @@ namespace simulator {
 // Parameters of the Ultra Ethernet transport (UET). Source of the values: uet-htsim, commit 40ccb05, uec.cpp
 // (initNsccParams, initNscc, UecSink::_bytes_unacked_threshold) and datacenter/main_uec.cpp; the specification is
 // Ultra Ethernet 1.0, sections on packet delivery (PDS) and congestion management (CMS, NSCC).
-
 inline constexpr std::array kUetParameters = {
     Parameter{"rto_ns", 100'000, 0, 1e12,
               "a packet without a reply is retransmitted after this time; 0 = never"},
@@ -135,7 +134,6 @@ struct UetSettings {
 };
 
 // The window of an Ultra Ethernet sender in bytes of frames. It keeps no clock.
-
 class SendWindow {
  public:
   SendWindow() = default;

@@ -18,7 +18,6 @@ namespace simulator {
 
 // Callbacks that wait for bytes of a queue pair to arrive at the other end. A receiver's software sees them in its
 // memory; the sender's NIC reports nothing before their acknowledgement arrives.
-
 class DeliveryWatch {
  public:
   bool is_empty() const { return waiting_.empty(); }
@@ -70,7 +69,6 @@ class DeliveryWatch {
 
 // Completions that are on their way over PCI, from the NIC to host software. What completes sends and what
 // completes receives wait in two lines, and within a line nothing overtakes.
-
 enum class CompletionLine : std::uint8_t { kSends, kReceives };
 
 class LateCompletions {

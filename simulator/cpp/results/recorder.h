@@ -111,27 +111,18 @@ class Recorder {
   void record_oracle() { records_oracle_ = true; }
 
   void on_verb_done(std::uint32_t qp_num, const Verb& verb, VerbStatus status, Picoseconds now) {
-    fold(qp_num);
-    fold(verb.wr_id);
-    fold(static_cast<std::uint64_t>(status));
-    fold(static_cast<std::uint64_t>(now.value));
+    fold(qp_num, verb.wr_id, status, now.value);
     ++verbs_done_;
     if (!records_oracle_ || !verb.is_signaled || status != VerbStatus::kSuccess) return;
     oracle.push_back({.qp_num = qp_num, .wr_id = verb.wr_id, .left_nic = verb.left_nic, .completed = now});
   }
 
   void on_receive(std::uint32_t qp_num, std::uint64_t wr_id, std::uint32_t immediate, Picoseconds now) {
-    fold(qp_num);
-    fold(wr_id);
-    fold(immediate);
-    fold(static_cast<std::uint64_t>(now.value));
+    fold(qp_num, wr_id, immediate, now.value);
   }
 
   void on_datagram(std::uint32_t qp_num, std::uint32_t source_qp_num, std::uint64_t wr_id, Picoseconds now) {
-    fold(qp_num);
-    fold(source_qp_num);
-    fold(wr_id);
-    fold(static_cast<std::uint64_t>(now.value));
+    fold(qp_num, source_qp_num, wr_id, now.value);
   }
 
   std::uint64_t digest() const { return digest_; }
@@ -144,7 +135,10 @@ class Recorder {
   PacketLog packets;
 
  private:
-  void fold(std::uint64_t value) { digest_ = mix_bits(digest_ ^ mix_bits(value)) + 1; }
+  template <class... Values>
+  void fold(Values... values) {
+    ((digest_ = mix_bits(digest_ ^ mix_bits(static_cast<std::uint64_t>(values))) + 1), ...);
+  }
 
   std::uint64_t digest_ = 0;
   std::uint64_t verbs_done_ = 0;

@@ -11,7 +11,6 @@ namespace simulator {
 
 // The window of Reno: one segment more per round trip, half of what is in flight after a loss or a mark.
 // Source: RFC 5681, section 3; RFC 3168, section 6.1.2 (marks).
-
 class RenoWindow : public WindowControl {
  public:
   RenoWindow(const ParameterValues&, Bytes segment, Bytes initial_window)
@@ -33,8 +32,6 @@ inline constexpr auto kRenoParameters =
 
 inline constexpr ReliabilityKind kReno =
     tcp<RenoWindow>("reno", "TCP with NewReno and SACK", kRenoParameters);
-
-// The TCP of a NIC, under RDMA.
 
 // The TCP of a NIC as IRN's authors compare with (SIGCOMM 2018): its least timeout is IRN's RTOhigh, nothing
 // delays acknowledgements. Source of the framing: RFC 5044 (length 2 and CRC 4 bytes, no markers), RFC 5041 and

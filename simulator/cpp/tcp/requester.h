@@ -19,7 +19,6 @@ namespace simulator {
 
 // Round trips and the timeout that follows from them. The clock has no granularity worth speaking of.
 // Source: RFC 6298, section 2; Karn's rule is the caller's.
-
 class RoundTrip {
  public:
   // Before the first sample the timeout is its minimum: a connection begins as after a handshake, which has
@@ -66,7 +65,6 @@ class RoundTrip {
 // again. A connection exists from the start; the receiver's window does not move.
 // Source: RFC 5681 (windows), RFC 6675 (recovery with blocks), RFC 6582 (NewReno, without), RFC 6298 (timer),
 // RFC 3168, section 6.1.2 (marks).
-
 class TcpRequester final : public Requester {
  public:
   TcpRequester(const TcpSettings& settings, std::unique_ptr<WindowControl> control)

@@ -13,7 +13,6 @@
 namespace simulator {
 
 // A set of numbers, kept as ranges that do not touch, each with the bytes that its members stand for.
-
 class NumberRanges {
  public:
   struct Piece {
@@ -78,7 +77,6 @@ class NumberRanges {
 
 // What a TCP sender knows about the segments that are not yet acknowledged by the number, and what it takes to
 // be in flight. Source: RFC 6675, sections 3 and 4 (IsLost, SetPipe, NextSeg).
-
 struct SentSegment {
   Picoseconds sent;  // its last byte, the last time
   std::uint32_t payload_bytes = 0;

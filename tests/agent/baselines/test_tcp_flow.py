@@ -36,7 +36,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass
 class Stream:
-    """A sender and a receiver, with what they move and what they write down."""
+    """A sender and a receiver, with their memories and records."""
 
     sender: TcpSender
     receiver: TcpReceiver
@@ -95,37 +95,36 @@ def test_a_header_is_complete_with_its_last_byte() -> None:
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=10), st.integers(1, 20))
-def test_words_do_not_depend_on_how_the_stream_is_cut(ids: list[int], chunk_bytes: int) -> None:
+def test_confirmations_do_not_depend_on_how_the_stream_is_cut(ids: list[int], chunk_bytes: int) -> None:
     stream, reader, found = b"".join(map(encode_arrived, ids)), ArrivedReader(), list[int]()
     for start in range(0, len(stream), chunk_bytes):
         found += reader.feed(stream[start : start + chunk_bytes])
     assert found == ids
 
 
-def test_a_transfer_is_acknowledged_with_its_last_byte(stream: Stream) -> None:
+def test_a_transfer_is_confirmed_and_reported_with_its_last_byte(stream: Stream) -> None:
+    arrived: list[int] = []
+    stream.receiver._on_arrival = lambda number, _now: arrived.append(number)
     here, _ = stream.ends
     here.sendall(encode_header(Header(1, 3)) + b"ab")
     stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
-    assert stream.receiver.transfers == 0
-    here.sendall(b"c")
+    assert (stream.receiver.transfers, arrived) == (0, [])
+    here.sendall(b"c" + encode_header(Header(2, 2)) + b"d")
     stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
-    assert ArrivedReader().feed(here.recv(100)) == [1]
-    assert stream.destination.mapped[:3] == b"abc"
-    assert stream.meter.total_bytes == 3, "the header is no payload"
+    assert ArrivedReader().feed(here.recv(100)) == arrived == [1]
+    assert stream.destination.mapped[:3] == b"dbc"
+    assert stream.meter.total_bytes == 4, "headers are no payload"
 
 
-def test_the_end_of_the_stream_is_noticed(stream: Stream) -> None:
+@pytest.mark.parametrize("is_reset", [False, True])
+def test_the_receiver_detects_the_end_of_the_stream(stream: Stream, is_reset: bool) -> None:
+    if is_reset:
+        stream.ends[0].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     stream.ends[0].close()
     assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
 
 
-def test_a_reset_is_noticed(stream: Stream) -> None:
-    stream.ends[0].setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    stream.ends[0].close()
-    assert not stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
-
-
-def test_it_is_woken_for_enough_or_for_the_rest(stream: Stream) -> None:
+def test_the_receiver_wakes_up_for_many_bytes_or_for_the_rest(stream: Stream) -> None:
     here, there = stream.ends
     here.sendall(encode_header(Header(1, 100_000)))
     stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
@@ -150,18 +149,6 @@ def test_a_number_out_of_order_ends_the_stream(stream: Stream, number: int) -> N
     assert (stream.receiver.transfers, stream.meter.total_bytes) == (0, 0)
 
 
-def test_a_transfer_has_arrived_with_its_last_byte(stream: Stream) -> None:
-    arrived: list[int] = []
-    stream.receiver._on_arrival = lambda number, _now: arrived.append(number)
-    here, _ = stream.ends
-    here.sendall(encode_header(Header(1, 3)) + b"abc" + encode_header(Header(2, 2)) + b"d")
-    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
-    assert arrived == [1]
-    here.sendall(b"e")
-    stream.receiver.on_readable(stream.clock.read(), stream.clock.read)
-    assert arrived == [1, 2]
-
-
 START = HostNs(1_000)
 
 
@@ -180,24 +167,25 @@ def test_transfers_arrive_whole_one_after_the_other(stream: Stream) -> None:
     assert all(value.isdigit() for value in columns(stream, "retransmitted_bytes"))
 
 
-def test_a_transfer_larger_than_the_memory_starts_again_at_its_beginning(stream: Stream) -> None:
-    stream.run(Schedule(2_000_000, START))
-    assert stream.meter.total_bytes == 2_000_000
+@pytest.mark.parametrize(
+    ("schedule", "sizes_bytes"),
+    [
+        (Schedule(2_000_000, HostNs(1_000)), [2_000_000]),  # larger than the memory: it wraps
+        (Schedule(0, HostNs(1_000), count=10, interval_ns=2_000), [0] * 10),
+        (
+            Schedule(0, HostNs(1_000), arrivals=((HostNs(1_000), 400_000), (HostNs(1_000), 5))),
+            [400_000, 5],
+        ),
+    ],
+    ids=["large", "probes", "arrivals"],
+)
+def test_schedules_are_followed_in_order(stream: Stream, schedule: Schedule, sizes_bytes: list[int]) -> None:
+    stream.run(schedule)
+    assert columns(stream, "size_bytes") == [str(size) for size in sizes_bytes]
+    assert (stream.receiver.transfers, stream.meter.total_bytes) == (len(sizes_bytes), sum(sizes_bytes))
 
 
-def test_a_transfer_of_no_bytes_is_a_probe(stream: Stream) -> None:
-    stream.run(Schedule(0, START, count=10, interval_ns=2_000))
-    assert columns(stream, "size_bytes") == ["0"] * 10
-    assert stream.receiver.transfers == 10
-
-
-def test_arrivals_queue_behind_one_another(stream: Stream) -> None:
-    arrivals = ((START, 400_000), (START, 5), (HostNs(50_000), 0))
-    stream.run(Schedule(0, START, count=None, arrivals=arrivals))
-    assert columns(stream, "transfer_id") == ["1", "2", "3"]
-
-
-def test_a_peer_that_is_gone_fails_what_runs(stream: Stream) -> None:
+def test_a_lost_peer_fails_the_running_transfer(stream: Stream) -> None:
     stream.sender.follow(Schedule(10_000_000, START, count=None))
     stream.turn()
     stream.ends[1].close()
@@ -212,7 +200,7 @@ def test_a_peer_that_is_gone_fails_what_runs(stream: Stream) -> None:
     assert columns(stream, "error")[0]
 
 
-def test_what_still_runs_at_the_end_is_unfinished(stream: Stream) -> None:
+def test_a_running_transfer_is_unfinished_at_the_end(stream: Stream) -> None:
     stream.sender.follow(Schedule(200_000_000, START, count=None))
     stream.turn()
     stream.sender.finish()
@@ -223,7 +211,7 @@ def test_what_still_runs_at_the_end_is_unfinished(stream: Stream) -> None:
 
 
 @pytest.mark.parametrize("word", [1, 2, 77])
-def test_a_peer_is_not_believed_about_what_has_not_gone_out(stream: Stream, word: int) -> None:
+def test_an_impossible_confirmation_is_an_error(stream: Stream, word: int) -> None:
     """Of transfer 1 only a part has gone; 2 has not begun; 77 never was."""
     stream.sender.follow(Schedule(200_000_000, START, count=2))
     stream.sender.on_time(stream.clock.read())
@@ -235,7 +223,7 @@ def test_a_peer_is_not_believed_about_what_has_not_gone_out(stream: Stream, word
     assert stream.sender.moved_bytes == 0
 
 
-def test_a_word_twice_is_not_believed_twice(stream: Stream) -> None:
+def test_a_repeated_confirmation_is_an_error(stream: Stream) -> None:
     stream.run(Schedule(5, START, count=1))
     stream.ends[1].sendall(encode_arrived(1))
     assert not stream.sender.on_readable(stream.clock.read())

@@ -95,7 +95,7 @@ def test_a_batch_on_its_way_when_the_rate_changes_does_not_count() -> None:
     assert feedback.cc.cwnd_packets == 20
 
 
-def test_until_a_late_rate_acts_batches_flow_and_no_sample_counts() -> None:
+def test_no_sample_counts_until_a_late_rate_is_effective() -> None:
     """The hold-off of three batches begins when the rate is known to act, whatever was posted before."""
     feedback = feedback_over(estimator="literal")
     settle_without_anchor(feedback)
@@ -112,7 +112,7 @@ def test_until_a_late_rate_acts_batches_flow_and_no_sample_counts() -> None:
     assert [epoch == NO_EPOCH for epoch in epochs] == [True, True, True, False]
 
 
-def test_a_rate_that_is_asked_for_while_another_is_late_is_late_as_well() -> None:
+def test_a_rate_requested_while_another_is_late_is_late_too() -> None:
     feedback = feedback_over(estimator="literal")
     settle_without_anchor(feedback)
     feedback.cc.cwnd_packets = 20
@@ -127,14 +127,7 @@ def test_a_rate_that_is_asked_for_while_another_is_late_is_late_as_well() -> Non
     assert verdicts == {SampleVerdict.HOLD_OFF}
 
 
-def test_the_rate_of_a_batch_is_the_effective_one() -> None:
-    feedback = feedback_over()
-    assert feedback.next_rate() == 1_769_600_000
-    feedback.on_rate_set(1800 * MBPS)
-    assert post(feedback, 0, is_idle=True).rate_bps == 1800 * MBPS
-
-
-def test_no_write_and_no_hold_off_when_the_effective_rate_stays() -> None:
+def test_an_unchanged_effective_rate_needs_no_request_and_no_hold_off() -> None:
     """16 packets want 2.83136 Gb/s, which the limiter at 2.9 would only round up to 2.9 again."""
     feedback = feedback_over(slow_start=False)
     settle(feedback, 2900 * MBPS)
@@ -146,7 +139,7 @@ def test_no_write_and_no_hold_off_when_the_effective_rate_stays() -> None:
     assert post(feedback, 1_300_000, is_idle=False).epoch == batch.epoch, "samples continue"
 
 
-def test_a_rate_that_nobody_asked_for_starts_a_hold_off() -> None:
+def test_an_unrequested_rate_starts_a_hold_off() -> None:
     feedback = feedback_over()
     settle(feedback, 1800 * MBPS)
     batch = post(feedback, 1_000_000, is_idle=True)
@@ -164,7 +157,7 @@ def test_without_a_limiter_every_batch_counts_at_line_rate() -> None:
     assert feedback.next_rate() is None
 
 
-def test_a_control_hears_what_arrived_since_its_sample_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_counts_bytes_acknowledged_since_the_previous_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also what arrived in batches that did not count; then it starts from nothing."""
     feedback = feedback_over(LinkFacts(10 * GBPS, 1024, has_limiter=False))
     heard: list[Sample] = []
@@ -181,16 +174,16 @@ def test_a_control_hears_what_arrived_since_its_sample_before(monkeypatch: pytes
     assert [round(each.rtt_ns) for each in heard] == [52_000, 52_000]
 
 
-def test_a_control_is_told_how_transfers_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Segments] = []
+def test_a_control_gets_the_segmentation(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[Segments] = []
 
     def build(parameters: FixedParameters, link: LinkFacts, segments: Segments) -> CongestionControl:
-        told.append(segments)
+        passed.append(segments)
         return Fixed(parameters)
 
     monkeypatch.setattr(FixedParameters, "build", build)
     feedback_over(cc="fixed", segment_bytes=16_384)
-    assert told == [Segments(batch_bytes=16_384, floor_bytes=32_768)]
+    assert passed == [Segments(batch_bytes=16_384, floor_bytes=32_768)]
 
 
 def test_native_roce_has_no_estimator_and_no_rate() -> None:
@@ -200,7 +193,7 @@ def test_native_roce_has_no_estimator_and_no_rate() -> None:
     assert feedback.admits(is_idle=False)
 
 
-def test_a_limiter_that_rounds_above_the_line_leaves_the_line_rate() -> None:
+def test_a_limiter_that_rounds_beyond_the_line_rate_has_the_line_rate() -> None:
     """Steps of 100 Mb/s on a line of 2.55 Gb/s: a rate of 2.6 Gb/s is one that the line does not carry."""
     feedback = feedback_over(LinkFacts(2_550 * MBPS, 1024, rate_step_bps=100 * MBPS))
     feedback.next_rate()
@@ -210,18 +203,18 @@ def test_a_limiter_that_rounds_above_the_line_leaves_the_line_rate() -> None:
     assert feedback.next_rate() is None, "there is nothing faster to ask for"
 
 
-def test_what_is_known_of_a_rate_is_forgotten_with_another_queue_pair_and_another_limiter(
+def test_the_estimator_discards_the_rate_on_a_restart_and_on_another_limiter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    forgotten: list[str] = []
-    monkeypatch.setattr(Drained, "on_rate_change", lambda _self: forgotten.append("rate"))
+    discarded: list[str] = []
+    monkeypatch.setattr(Drained, "on_rate_change", lambda _self: discarded.append("rate"))
     feedback = feedback_over()
     feedback.restart()
-    assert len(forgotten) == 1
+    assert len(discarded) == 1
     feedback.on_turn(has_limiter=False)
-    assert len(forgotten) == 1
+    assert len(discarded) == 1
     feedback.on_turn(has_limiter=True)
-    assert len(forgotten) == 2
+    assert len(discarded) == 2
 
 
 def posted_while_held(hold_off: HoldOff) -> int:
@@ -245,51 +238,21 @@ def test_worked_example() -> None:
     assert hold_off.admits(is_idle=False), "once anchored, batches flow"
 
 
-@pytest.mark.parametrize(("hold_off_bytes", "segments"), [(SEGMENT, 1), (SEGMENT + 1, 2)])
-def test_it_lasts_to_the_last_byte(hold_off_bytes: int, segments: int) -> None:
-    hold_off = HoldOff(hold_off_bytes, needs_anchor=True)
+@pytest.mark.parametrize(("hold_off_bytes", "segments"), [(SEGMENT, 1), (SEGMENT + 1, 2), (160_000, 3)])
+def test_hold_off_lasts_to_its_last_byte_and_drains_only_for_an_anchor(
+    hold_off_bytes: int, segments: int
+) -> None:
+    hold_off = HoldOff(hold_off_bytes, needs_anchor=False)
+    assert hold_off.admits(is_idle=True)
+    assert hold_off.on_post(SEGMENT) == hold_off.epoch, "samples count before the first change"
     hold_off.restart()
     assert posted_while_held(hold_off) == segments
-
-
-def test_without_an_anchor_nothing_is_drained() -> None:
-    hold_off = HoldOff(160_000, needs_anchor=False)
-    hold_off.restart()
-    assert posted_while_held(hold_off) == 3
     assert hold_off.on_post(SEGMENT) == hold_off.epoch
-
-
-def test_samples_count_before_the_limiter_is_ever_written() -> None:
-    hold_off = HoldOff(160_000, needs_anchor=True)
-    assert hold_off.admits(is_idle=True)
-    assert hold_off.on_post(SEGMENT) == hold_off.epoch
-
-
-def test_another_write_starts_all_over_in_a_new_epoch() -> None:
-    hold_off = HoldOff(160_000, needs_anchor=True)
-    hold_off.restart()
-    hold_off.on_post(SEGMENT)
-    epoch = hold_off.epoch
-    hold_off.restart()
-    assert hold_off.epoch != epoch
-    assert posted_while_held(hold_off) == 3
-
-
-def test_a_write_while_sampling_makes_batches_on_the_way_worthless() -> None:
-    hold_off = HoldOff(0, needs_anchor=False)
-    hold_off.restart()
-    hold_off.admits(is_idle=True)
-    on_the_way = hold_off.on_post(SEGMENT)
-    assert on_the_way == hold_off.epoch
-    hold_off.restart()
-    assert on_the_way != hold_off.epoch
 
 
 @pytest.mark.parametrize("phase", Phase)
 @pytest.mark.parametrize("is_idle", [False, True])
-def test_the_gate_is_closed_while_draining_a_busy_queue_pair_and_while_paused(
-    phase: Phase, is_idle: bool
-) -> None:
+def test_nothing_is_admitted_while_draining_or_paused(phase: Phase, is_idle: bool) -> None:
     hold_off = HoldOff(160_000, needs_anchor=True)
     hold_off.restart()
     hold_off.phase = phase
@@ -298,7 +261,7 @@ def test_the_gate_is_closed_while_draining_a_busy_queue_pair_and_while_paused(
     assert hold_off.phase is (Phase.SAMPLING if phase is Phase.DRAINING and is_idle else phase)
 
 
-def test_a_pause_ends_only_when_it_is_ended_and_with_a_hold_off() -> None:
+def test_a_pause_ends_with_a_hold_off() -> None:
     hold_off = HoldOff(100_000, needs_anchor=False)
     hold_off.pause()
     hold_off.restart()

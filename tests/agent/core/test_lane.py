@@ -9,7 +9,7 @@ from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import NicError
 from rogue.agent.core.feedback_loop import FeedbackLoop
 from rogue.agent.core.immediates import rate_of
-from rogue.agent.core.lane import LANE_SHIFT, Lane, Reports
+from rogue.agent.core.lane import LANE_SHIFT, Lane
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer
 from rogue.agent.core.segmentation import Transfer
@@ -43,7 +43,7 @@ def pieces(sends: list[PostSend]) -> list[tuple[int, int, int]]:
     return [(send.wr_id, send.transfer_id, send.offset_bytes) for send in sends]
 
 
-def test_what_did_not_complete_is_posted_again_from_its_beginning_and_in_order() -> None:
+def test_incomplete_verbs_are_posted_again_in_order() -> None:
     """Verbs 1, 2 are out and 1 is back; 2 goes out again as 4, and 3, already cut, follows as 5."""
     lane, actions = lane_with(Transfer(1, 4 * SEGMENT)), list[Action]()
     posted(lane, actions)
@@ -59,17 +59,10 @@ def test_what_did_not_complete_is_posted_again_from_its_beginning_and_in_order()
 def test_a_batch_knows_whether_another_was_posted_behind_it() -> None:
     lane, actions = lane_with(Transfer(1, 2 * SEGMENT)), list[Action]()
     posted(lane, actions)
-    first, last = (lane.release(wr_id, actions) for wr_id in (1, 2))
-    assert first is not None
-    assert last is not None
-    assert (first.is_followed, last.is_followed) == (True, False)
-
-
-def test_a_batch_that_goes_out_again_is_followed_by_none_so_far() -> None:
-    lane, actions = lane_with(Transfer(1, 2 * SEGMENT)), list[Action]()
-    posted(lane, actions)
     lane.rewind()
-    assert [batch.is_followed for batch in lane._again] == [False, False]
+    posted(lane, actions)
+    batches = [lane.release(wr_id, actions) for wr_id in (3, 4)]
+    assert [batch and batch.is_followed for batch in batches] == [True, False], "of the second attempt"
 
 
 def test_a_second_loss_keeps_the_order() -> None:
@@ -83,7 +76,7 @@ def test_a_second_loss_keeps_the_order() -> None:
     assert [send.offset_bytes for send in posted(lane, actions)] == [2 * SEGMENT]
 
 
-def test_after_a_loss_the_window_is_the_first_one_and_the_base_rtt_stays() -> None:
+def test_a_loss_restores_the_initial_window_and_keeps_the_base_rtt() -> None:
     lane = lane_with(Transfer(1, SEGMENT))
     cc = lane.feedback.cc
     for _ in range(3):
@@ -94,19 +87,7 @@ def test_after_a_loss_the_window_is_the_first_one_and_the_base_rtt_stays() -> No
     assert lane.feedback.next_rate() is not None, "and the limiter gets a rate"
 
 
-def test_a_transfer_that_was_on_the_lost_queue_pair_is_held() -> None:
-    lane, actions = lane_with(Transfer(1, SEGMENT)), list[Action]()
-    posted(lane, actions)
-    lane.rewind()
-    (send,) = posted(lane, actions)
-    before = len(actions)
-    lane.release(send.wr_id, actions)
-    assert actions[before:] == []
-    lane.reports.clear_suspicion(actions)
-    assert actions[before:] == [TransferDone(1, True, SEGMENT)]
-
-
-def test_clear_reports_what_was_posted_waits_again_or_waits_still() -> None:
+def test_clear_reports_posted_repeated_and_waiting_transfers() -> None:
     lane, actions = lane_with(Transfer(1, 2 * SEGMENT), Transfer(2, 10)), list[Action]()
     posted(lane, actions)
     lane.release(1, actions)
@@ -117,22 +98,16 @@ def test_clear_reports_what_was_posted_waits_again_or_waits_still() -> None:
     assert posted(lane, actions) == []
 
 
-def test_a_late_word_on_a_retired_verb_is_refused_by_the_lane_itself() -> None:
+def test_late_completions_of_retired_verbs() -> None:
     lane, actions = lane_with(Transfer(1, SEGMENT)), list[Action]()
     posted(lane, actions)
     lane.rewind()
+    assert lane.release(1, actions) is None
     with pytest.raises(NicError, match="not outstanding"):
         lane.on_failed(1, "IBV_WC_WR_FLUSH_ERR")
 
 
-def test_the_last_retired_verb_is_retired_too() -> None:
-    lane, actions = lane_with(Transfer(1, 2 * SEGMENT)), list[Action]()
-    posted(lane, actions)
-    lane.rewind()
-    assert [lane.release(wr_id, actions) for wr_id in (1, 2)] == [None, None]
-
-
-def test_what_was_withdrawn_cannot_be_posted() -> None:
+def test_withdrawn_verbs_cannot_be_posted() -> None:
     lane, actions = lane_with(Transfer(1, SEGMENT)), list[Action]()
     lane.post_batches(actions)
     lane.withdraw()
@@ -140,19 +115,16 @@ def test_what_was_withdrawn_cannot_be_posted() -> None:
         lane.on_posted(1, NicNs(0))
 
 
-def test_a_send_queue_is_used_to_its_last_verb() -> None:
-    settings = settings_for("rogue", LINK.line_rate_bps, {"hold_off_bytes": 0, "send_queue_verbs": 4})
-    lane, actions = Lane(0, 1, settings, FeedbackLoop(settings, LINK), tracing=False), list[Action]()
-    for number in range(9):
-        lane.push(Transfer(number, 10))
-    assert len(posted(lane, actions)) == 4
-
-
-def test_the_least_window_is_so_many_batches() -> None:
-    settings = settings_for("rogue", LINK.line_rate_bps, {"hold_off_bytes": 0, "batches_min": 3})
+@pytest.mark.parametrize(
+    ("overrides", "size_bytes", "verbs"),
+    [({"send_queue_verbs": 4}, 10, 4), ({"batches_min": 3}, SEGMENT, 3)],  # the queue's depth, the minimum
+)
+def test_a_lane_posts_up_to_its_limits(overrides: dict[str, object], size_bytes: int, verbs: int) -> None:
+    settings = settings_for("rogue", LINK.line_rate_bps, {"hold_off_bytes": 0, **overrides})
     lane = Lane(0, 1, settings, FeedbackLoop(settings, LINK), tracing=False)
-    lane.push(Transfer(1, 9 * SEGMENT))
-    assert len(posted(lane, [])) == 3
+    for number in range(9):
+        lane.push(Transfer(number, size_bytes))
+    assert len(posted(lane, [])) == verbs
 
 
 def reading(size_bytes: int) -> tuple[Connection, list[Action]]:
@@ -167,7 +139,7 @@ def reading(size_bytes: int) -> tuple[Connection, list[Action]]:
     return connection, actions
 
 
-def test_the_first_read_tells_the_peer_its_rate_and_then_asks_for_segments() -> None:
+def test_the_first_read_sends_its_rate_to_the_peer() -> None:
     """10 packets of 1106 bytes per 50 us: 1.7696 Gb/s, which the peer's limiter makes 1.8."""
     _, actions = reading(3 * SEGMENT)
     message, *reads = [action for action in actions if isinstance(action, PostSend)]
@@ -192,7 +164,7 @@ def test_a_read_is_measured_against_the_rate_at_the_peer() -> None:
     assert [rate_of(message.imm or 0) for message in messages] == [2_800_000_000], "one step of 1 Gb/s up"
 
 
-def test_reads_and_writes_have_windows_of_their_own() -> None:
+def test_reads_and_writes_have_separate_windows() -> None:
     connection, _ = reading(8 * SEGMENT)
     connection.submit(Transfer(2, 8 * SEGMENT))
     writes = [action.wr_id for action in connection.actions() if isinstance(action, PostSend)]
@@ -200,70 +172,7 @@ def test_reads_and_writes_have_windows_of_their_own() -> None:
     assert connection.inflight_bytes == 4 * SEGMENT
 
 
-def test_a_read_needs_to_know_who_responds() -> None:
+def test_a_read_needs_facts_about_the_peer() -> None:
     connection = Connection(SETTINGS, LINK, 1)
     with pytest.raises(AssertionError, match="no facts about the NIC"):
         connection.submit(Transfer(1, 1, verb="read"))
-
-
-def reports_of(*transfer_ids: int) -> Reports:
-    reports = Reports()
-    for transfer_id in transfer_ids:
-        reports.add(transfer_id)
-    return reports
-
-
-def test_a_transfer_that_completes_is_reported_at_once() -> None:
-    reports, actions = reports_of(1, 2), list[Action]()
-    reports.complete(1, 100, actions)
-    assert actions == [TransferDone(1, True, 100)]
-    assert (1 in reports, 2 in reports) == (False, True)
-
-
-def test_a_suspect_is_held_with_all_that_end_after_it() -> None:
-    reports, actions = reports_of(1, 2, 3), list[Action]()
-    reports.suspect([2])
-    for transfer_id in (1, 2, 3):
-        reports.complete(transfer_id, 10, actions)
-    assert actions == [TransferDone(1, True, 10)]
-    assert 3 in reports, "what is held still runs"
-    reports.clear_suspicion(actions)
-    assert actions[1:] == [TransferDone(2, True, 10), TransferDone(3, True, 10)]
-    assert 3 not in reports
-
-
-def test_after_the_suspicion_reports_are_immediate_again() -> None:
-    reports, actions = reports_of(1), list[Action]()
-    reports.suspect([1])
-    reports.clear_suspicion(actions)
-    reports.complete(1, 10, actions)
-    assert actions == [TransferDone(1, True, 10)]
-
-
-def test_transfers_that_do_not_run_are_no_suspects() -> None:
-    reports, actions = reports_of(), list[Action]()
-    reports.suspect([-1, 5])
-    reports.add(5)
-    reports.complete(5, 10, actions)
-    assert actions == [TransferDone(5, True, 10)]
-
-
-def test_failure_reports_everything_once_with_its_progress() -> None:
-    reports, actions = reports_of(1, 2, 3, 4), list[Action]()
-    reports.suspect([1])
-    reports.complete(1, 10, actions)
-    reports.fail([(2, 30), (2, 60), (3, 0), (4, 0)], {3}, actions)
-    assert actions == [
-        TransferDone(1, False, 10),
-        TransferDone(2, False, 30),
-        TransferDone(3, False, 0),
-        TransferDone(4, False, 0, is_sent=False),
-    ]
-    reports.fail([(2, 30)], set(), actions)
-    assert len(actions) == 4
-
-
-def test_a_transfer_of_which_one_byte_was_handed_out_has_been_sent() -> None:
-    reports, actions = reports_of(1, 2), list[Action]()
-    reports.fail([(1, 1), (2, 0)], set(), actions)
-    assert actions == [TransferDone(1, False, 1, is_sent=True), TransferDone(2, False, 0, is_sent=False)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rogue.agent.core.actions import PostSend, Verb
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import AcknowledgedSegmenter, Segmenter, Transfer
-from rogue.agent.core.window import NO_EPOCH, Batch, Window
+from rogue.agent.core.window import Batch, Window
 
 SEGMENT = 65_536
 LINK = LinkFacts(10**10, 1024)
@@ -59,37 +59,31 @@ def test_batches_worked_examples(sizes_bytes: list[int], expected: list[list[int
     assert lengths(all_batches(segmenter(*sizes(*sizes_bytes)))) == expected
 
 
-def test_an_application_signal_ends_the_batch_early() -> None:
-    queue = segmenter(Transfer(1, 1000), Transfer(2, 1000, is_signaled=True), Transfer(3, 1000))
-    assert lengths(all_batches(queue)) == [[1000, 1000], [1000]]
-
-
-def test_verb_and_immediate_reach_the_pieces_the_immediate_only_the_last() -> None:
+def test_the_immediate_is_on_the_last_verb() -> None:
     (first, second) = all_batches(segmenter(Transfer(1, SEGMENT + 10, verb="send", imm=7)))
     assert [(send.verb, send.imm) for send in first.sends + second.sends] == [("send", None), ("send", 7)]
     assert (first.wire_bytes, second.wire_bytes) == (70_784, 10 + 82 + 4)
 
 
-def test_an_application_with_small_verbs_of_its_own_keeps_them_and_gets_a_signal_per_segment() -> None:
-    batches = all_batches(segmenter(Transfer(1, 2 * SEGMENT + 1500, verb_bytes=1024)))
-    assert [len(batch.sends) for batch in batches] == [64, 64, 2]
-    assert lengths(batches)[2] == [1024, 476]
-    assert [send.signaled for send in batches[0].sends] == [False] * 63 + [True]
+@pytest.mark.parametrize(
+    ("transfers", "expected"),
+    [
+        # small verbs are kept, with a signal per segment; larger ones are cut
+        ([Transfer(1, 2 * SEGMENT + 1500, verb_bytes=1024)], [[1024] * 64, [1024] * 64, [1024, 476]]),
+        ([Transfer(1, 2 * SEGMENT, verb_bytes=1 << 20)], [[SEGMENT], [SEGMENT]]),
+        # a requested signal is on the last verb
+        ([Transfer(1, 3000, True, verb_bytes=1024), Transfer(2, 10)], [[1024, 1024, 952], [10]]),
+        ([Transfer(1, 1000), Transfer(2, 1000, True), Transfer(3, 1000)], [[1000, 1000], [1000]]),
+    ],
+)
+def test_verbs_and_signals_of_the_application(transfers: list[Transfer], expected: list[list[int]]) -> None:
+    batches = all_batches(segmenter(*transfers))
+    assert lengths(batches) == expected
+    for batch in batches:
+        assert [send.signaled for send in batch.sends] == [False] * (len(batch.sends) - 1) + [True]
 
 
-def test_verbs_larger_than_a_segment_are_cut() -> None:
-    assert lengths(all_batches(segmenter(Transfer(1, 2 * SEGMENT, verb_bytes=1 << 20)))) == [
-        [SEGMENT],
-        [SEGMENT],
-    ]
-
-
-def test_a_wanted_signal_is_on_the_last_verb_only() -> None:
-    batches = all_batches(segmenter(Transfer(1, 3000, is_signaled=True, verb_bytes=1024), Transfer(2, 10)))
-    assert lengths(batches) == [[1024, 1024, 952], [10]]
-
-
-def test_renumbered_verbs_go_on_where_numbers_ended() -> None:
+def test_renumbered_verbs_continue_the_numbers() -> None:
     """Batches 1 and 2 are posted again: as 4 and 5, and the piece already cut becomes 6, the next one 7."""
     queue = segmenter(Transfer(1, 4 * SEGMENT))
     posted = []
@@ -130,15 +124,13 @@ def test_wire_bytes_of_a_batch_are_those_of_its_verbs() -> None:
 @pytest.mark.parametrize(
     ("verb", "imm", "receipts"), [("write", None, 0), ("write", 5, 1), ("send", None, 1)]
 )
-def test_the_peer_has_a_receipt_of_each_send_and_each_immediate(
-    verb: Verb, imm: int | None, receipts: int
-) -> None:
+def test_sends_and_immediates_consume_a_receive(verb: Verb, imm: int | None, receipts: int) -> None:
     """Of the last verb of a transfer alone: the immediate is on no other."""
     (batch,) = all_batches(segmenter(Transfer(1, 1000, verb=verb, imm=imm), Transfer(2, 1000)))
     assert batch.receipts == receipts
 
 
-def test_over_uc_the_librarys_immediate_is_counted_and_has_room() -> None:
+def test_over_uc_the_library_immediate_is_counted() -> None:
     """On a WRITE it adds 4 bytes; behind a SEND it is a separate WRITE, of 82 + 16 + 4 bytes."""
     for verb, verbs, wire_bytes, last_bytes in (
         ("write", 3, 3 * (100 + 82 + 16) + 4, 100 + 82 + 16 + 4),
@@ -155,12 +147,13 @@ def test_over_uc_the_librarys_immediate_is_counted_and_has_room() -> None:
         )
 
 
-def test_clear_names_everything_that_was_not_taken_with_its_progress() -> None:
+def test_clear_returns_untaken_transfers_with_their_progress() -> None:
     queue = segmenter(Transfer(1, 3 * SEGMENT), Transfer(2, 10), Transfer(3, 20))
     queue.peek()
     queue.take()
     queue.peek()  # the second piece is assembled, not taken
-    assert queue.clear() == [(1, SEGMENT), (1, 2 * SEGMENT), (2, 0), (3, 0)]
+    queue.push(Transfer(4, 30))
+    assert queue.clear() == [(1, SEGMENT), (1, 2 * SEGMENT), (2, 0), (3, 0), (4, 0)]
     assert queue.peek() is None
     assert queue.clear() == []
 
@@ -197,16 +190,6 @@ def test_every_byte_is_in_one_verb_in_order(transfers: list[tuple[int, bool, int
     assert all(batch.payload_bytes < 2 * SEGMENT and len(batch.sends) <= 16 for batch in batches)
 
 
-def test_clear_names_nothing_that_was_taken_before() -> None:
-    """Of six that wait the first two are out; one more comes."""
-    queue = segmenter(*sizes(*[10] * 6), verbs_max=2)
-    queue.peek()
-    queue.take()
-    queue.push(Transfer(6, 10))
-    assert queue.clear() == [(number, 0) for number in range(2, 7)]
-    assert queue.peek() is None
-
-
 def batch_of(payload_bytes: int, verbs: int = 1) -> Batch:
     batch = Batch()
     batch.payload_bytes = payload_bytes
@@ -219,12 +202,6 @@ def window(*posted_bytes: int, verbs_max: int = 512) -> Window:
     for payload_bytes in posted_bytes:
         result.push(batch_of(payload_bytes))
     return result
-
-
-@pytest.mark.parametrize(("cwnd_packets", "is_overruled"), [(2, True), (127.9, True), (128, False)])
-def test_the_floor_of_two_segments_overrules_smaller_windows(cwnd_packets: float, is_overruled: bool) -> None:
-    """128 packets of 1024 bytes are two segments."""
-    assert window().overrules(cwnd_packets) is is_overruled
 
 
 @pytest.mark.parametrize(
@@ -256,7 +233,7 @@ def test_window_rule_worked_examples(
         (8, [10] * 7 + [9 * SEGMENT], False),  # eight batches, and beyond eight segments
     ],
 )
-def test_the_least_window_may_be_another_number_of_batches(
+def test_the_minimum_number_of_batches_is_a_parameter(
     batches_min: int, posted_bytes: list[int], may_post: bool
 ) -> None:
     posted = Window(mtu_bytes=1024, segment_bytes=SEGMENT, verbs_max=512, batches_min=batches_min)
@@ -265,34 +242,3 @@ def test_the_least_window_may_be_another_number_of_batches(
     assert posted.has_room(batch_of(SEGMENT), cwnd_packets=2) is may_post
     assert posted.overrules(cwnd_packets=64 * batches_min - 1)
     assert not posted.overrules(cwnd_packets=64 * batches_min)
-
-
-def test_batches_leave_in_order_and_give_their_bytes_back() -> None:
-    posted = window(10, 20, 30)
-    assert posted.inflight_bytes == 60
-    assert posted.pop().payload_bytes == 10
-    assert posted.inflight_bytes == 50
-
-
-def test_the_send_queue_is_never_overfilled() -> None:
-    posted = Window(mtu_bytes=1024, segment_bytes=SEGMENT, verbs_max=8)
-    posted.push(batch_of(0, verbs=4))
-    assert posted.has_room(batch_of(0, verbs=4), cwnd_packets=100)
-    posted.push(batch_of(0, verbs=4))
-    assert not posted.has_room(batch_of(0, verbs=1), cwnd_packets=100)
-    posted.pop()
-    assert posted.has_room(batch_of(0, verbs=1), cwnd_packets=100)
-
-
-def test_take_all_releases_everything_oldest_first() -> None:
-    posted = window()
-    batches = [batch_of(30), batch_of(20)]
-    for batch in batches:
-        posted.push(batch)
-    assert posted.take_all() == batches
-    assert (posted.inflight_bytes, posted.inflight_verbs, list(posted.batches)) == (0, 0, [])
-
-
-def test_a_batch_counts_for_nothing_until_it_is_posted() -> None:
-    batch = Batch()
-    assert (batch.epoch, batch.is_anchored, batch.sends, batch.payload_bytes) == (NO_EPOCH, False, [], 0)

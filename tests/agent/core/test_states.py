@@ -174,14 +174,6 @@ def test_a_shadowed_connection_recovers_or_refuses(
         assert connection.state is expected
 
 
-def test_losing_the_shadow_too_strands_the_connection() -> None:
-    connection = shadowed_in(State.OPEN)
-    lose(connection)
-    assert connection.state is State.OPEN
-    lose(connection)
-    assert connection.state is State.STRANDED
-
-
 @pytest.mark.parametrize("state", [State.OPEN, State.FAILED])
 def test_a_spurious_timer_does_nothing(state: State) -> None:
     connection = connection_in(state)

@@ -20,7 +20,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeKernel:
     return fake
 
 
-def test_all_rates_go_in_one_call_and_are_read_back(kernel: FakeKernel) -> None:
+def test_rates_are_set_in_one_call_and_read_back(kernel: FakeKernel) -> None:
     card = DcbNetlink("eth1")
     card.set_rates([0, 100_000, 200_000, 250_000, 0, 0, 0, 10_000_000])
     assert kernel.cards["eth1"].told == [[0, 100_000, 200_000, 250_000, 0, 0, 0, 10_000_000]]
@@ -30,7 +30,7 @@ def test_all_rates_go_in_one_call_and_are_read_back(kernel: FakeKernel) -> None:
 
 
 @pytest.mark.usefixtures("kernel")
-def test_a_driver_without_rates_has_classes_all_the_same() -> None:
+def test_a_driver_without_rates_has_classes() -> None:
     card = DcbNetlink("eth2")
     assert card.rates_kbps() == []
     assert tuple(card.traffic_classes().values()) == SWAPPED
@@ -44,13 +44,13 @@ def test_a_refusal_names_interface_and_reason(kernel: FakeKernel) -> None:
         DcbNetlink("eth9").rates_kbps()
 
 
-def test_a_card_that_hangs_is_given_up(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_card_that_does_not_reply_is_an_error(kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "send", len)
     with pytest.raises(LimiterError, match="eth1: the kernel does not reply: timed out"):
         DcbNetlink("eth1").rates_kbps()
 
 
-def test_a_late_reply_to_an_earlier_request_is_passed_over(
+def test_a_late_reply_to_an_earlier_request_is_ignored(
     kernel: FakeKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card = DcbNetlink("eth1")
@@ -64,7 +64,7 @@ def test_a_late_reply_to_an_earlier_request_is_passed_over(
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_NETLINK"), reason="Linux only")
-def test_this_computers_kernel_understands_the_request() -> None:
+def test_the_local_kernel_understands_the_request() -> None:
     """It finds the loopback, which has no driver for any of it; and finds no such interface."""
     for name, words in (("lo", "Operation not supported"), ("no-such-device", "No such device")):
         card = DcbNetlink(name)
@@ -86,12 +86,10 @@ def qdisc(kind: bytes, waiting_bytes: int, drops: int, marks: int) -> bytes:
     return attribute(1, kind + b"\0") + attribute(7, queue + attribute(4, struct.pack("=4I", 5, 6, 7, marks)))
 
 
-def test_a_qdisc_says_what_waits_and_what_was_dropped() -> None:
-    assert reading_of(qdisc(b"bfifo", 3000, 7, 99)) == QueueReading(3000, 7, 0, 6)
-
-
-def test_only_red_marks() -> None:
-    assert reading_of(qdisc(b"red", 3000, 7, 11)) == QueueReading(3000, 7, 11, 6)
+@pytest.mark.parametrize(("kind", "marks"), [(b"bfifo", 0), (b"red", 11)])
+def test_the_statistics_of_a_qdisc_are_decoded(kind: bytes, marks: int) -> None:
+    """Only RED marks; the other qdisc's value has another meaning."""
+    assert reading_of(qdisc(kind, 3000, 7, 11)) == QueueReading(3000, 7, marks, 6)
 
 
 def test_messages_begin_at_multiples_of_four() -> None:
@@ -100,25 +98,20 @@ def test_messages_begin_at_multiples_of_four() -> None:
     assert list(split(one + two)) == [(36, b"a"), (3, b"")]
 
 
-def test_only_the_queue_is_read_of_a_ports_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_queue_of_a_port_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     loopback = socket.if_nametoindex("lo")
     tree = [
         struct.pack("=BxxxiIII", 0, loopback, handle << 16, 0, 0) + qdisc(kind, waiting_bytes, 1, 0)
         for handle, kind, waiting_bytes in ((1, b"netem", 9000), (2, b"htb", 8000), (3, b"bfifo", 7000))
     ]
     reader = QueueReader({"here": "lo"}, 3)
+    assert reader.read() == {"here": QueueReading()}, "of the local kernel"
     monkeypatch.setattr(reader, "_messages", lambda: iter(tree))
     assert reader.read() == {"here": QueueReading(7000, 1, 0, 6)}
     reader.close()
 
 
-def test_this_computers_loopback_has_a_reading() -> None:
-    reader = QueueReader({"here": "lo"}, 3)
-    assert reader.read() == {"here": QueueReading()}
-    reader.close()
-
-
-def test_a_sample_says_how_many_more_were_the_same() -> None:
+def test_a_sample_counts_its_repetitions() -> None:
     samples = Samples()
     samples.add(10, {"s0->h0": QueueReading(500, 3, 1, 99), "s0->h1": QueueReading()})
     samples.add(20, {"s0->h0": QueueReading()})

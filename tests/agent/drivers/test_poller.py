@@ -19,7 +19,7 @@ def pipe() -> Iterator[tuple[int, int]]:
     os.close(writer)
 
 
-def test_whoever_watches_is_called_with_the_time(pipe: tuple[int, int]) -> None:
+def test_a_watcher_is_called_with_the_time(pipe: tuple[int, int]) -> None:
     poller, called = Poller(TickingClock().read), list[int]()
     poller.watch(pipe[0], called.append)
     os.write(pipe[1], b"x")
@@ -28,15 +28,8 @@ def test_whoever_watches_is_called_with_the_time(pipe: tuple[int, int]) -> None:
     assert poller.waiting_ns == 1_000
 
 
-def test_a_deadline_that_has_passed_is_not_waited_for(pipe: tuple[int, int]) -> None:
-    poller, called = Poller(TickingClock().read), list[int]()
-    poller.watch(pipe[0], called.append)
-    poller.turn(HostNs(0))
-    assert called == []
-
-
 @pytest.mark.parametrize(("is_punctual", "slept_ms"), [(False, [8, 1]), (True, [7, 0])])
-def test_a_punctual_one_never_sleeps_beyond_a_deadline(
+def test_a_punctual_poller_never_sleeps_beyond_a_deadline(
     monkeypatch: pytest.MonkeyPatch, is_punctual: bool, slept_ms: list[int]
 ) -> None:
     """7.5 ms are left, then half a one."""
@@ -57,16 +50,17 @@ def test_a_punctual_one_never_sleeps_beyond_a_deadline(
     assert slept == slept_ms
 
 
-def test_who_has_left_is_not_called(pipe: tuple[int, int]) -> None:
+def test_a_watcher_that_has_left_is_not_called(pipe: tuple[int, int]) -> None:
     poller, called = Poller(TickingClock().read), list[int]()
     poller.watch(pipe[0], called.append)
+    poller.turn(HostNs(0))
     os.write(pipe[1], b"x")
     poller.leave(pipe[0])
     poller.turn(HostNs(0))
     assert called == []
 
 
-def test_who_leaves_during_a_turn_is_not_called_in_it(pipe: tuple[int, int]) -> None:
+def test_a_watcher_that_leaves_during_a_turn_is_not_called(pipe: tuple[int, int]) -> None:
     poller, called = Poller(TickingClock().read), list[int]()
 
     def leave(_now: HostNs) -> None:
@@ -81,7 +75,7 @@ def test_who_leaves_during_a_turn_is_not_called_in_it(pipe: tuple[int, int]) -> 
     assert called == [1]
 
 
-def test_a_spinner_is_called_each_turn_and_nobody_sleeps() -> None:
+def test_a_spinner_is_called_each_turn_without_sleep() -> None:
     poller, called = Poller(TickingClock().read), list[int]()
     poller.spin(called.append)
     poller.turn(None)
@@ -131,7 +125,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     return pretended
 
 
-def test_it_sleeps_to_the_deadline_and_not_to_the_next_millisecond(kernel: Kernel) -> None:
+def test_an_exact_poller_sleeps_to_the_deadline(kernel: Kernel) -> None:
     poller = ExactPoller(VirtualClock(kernel.read))
     poller.turn(HostNs(31_500))
     assert kernel.slept_s == [30.5e-6]
@@ -140,16 +134,12 @@ def test_it_sleeps_to_the_deadline_and_not_to_the_next_millisecond(kernel: Kerne
     assert kernel.slept_s[1] == 0
     poller.turn(None)
     assert kernel.slept_s[2] is None
-
-
-def test_to_be_punctual_it_need_not_spin(kernel: Kernel) -> None:
-    poller = ExactPoller(VirtualClock(kernel.read))
     poller.be_punctual()
-    poller.turn(HostNs(31_500))
-    assert kernel.slept_s == [30.5e-6]
+    poller.turn(HostNs(62_500))
+    assert kernel.slept_s[3] == 31e-6, "a punctual one sleeps too"
 
 
-def test_its_clock_is_read_once_a_sleep(kernel: Kernel, pipe: tuple[int, int]) -> None:
+def test_the_virtual_clock_is_read_once_per_sleep(kernel: Kernel, pipe: tuple[int, int]) -> None:
     clock, called = VirtualClock(kernel.read), list[int]()
     poller = ExactPoller(clock)
     poller.watch(pipe[0], called.append)
@@ -172,7 +162,7 @@ def test_readers_and_writers_are_told_apart(kernel: Kernel, pipe: tuple[int, int
     assert called == ["writer", "reader", "writer", "reader"]
 
 
-def test_who_is_watched_anew_is_watched_for_that_alone(kernel: Kernel, pipe: tuple[int, int]) -> None:
+def test_a_new_watch_replaces_the_old_one(kernel: Kernel, pipe: tuple[int, int]) -> None:
     poller, called = ExactPoller(VirtualClock(kernel.read)), list[int]()
     poller.watch(pipe[1], called.append, select.POLLOUT)
     poller.watch(pipe[1], called.append)
@@ -180,7 +170,7 @@ def test_who_is_watched_anew_is_watched_for_that_alone(kernel: Kernel, pipe: tup
     assert called == []
 
 
-def test_nobody_sleeps_beside_a_spinner(kernel: Kernel) -> None:
+def test_an_exact_poller_with_a_spinner_does_not_sleep(kernel: Kernel) -> None:
     poller, called = ExactPoller(VirtualClock(kernel.read)), list[int]()
     poller.spin(called.append)
     poller.turn(HostNs(5_000))

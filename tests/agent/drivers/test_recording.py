@@ -18,7 +18,7 @@ from rogue.agent.drivers.recording import (
 )
 
 
-def test_a_row_stands_under_its_columns(tmp_path: Path) -> None:
+def test_a_row_has_its_columns(tmp_path: Path) -> None:
     spool = Spool(tmp_path, "mover")
     spool.table("rtt", ("t_ns", "rtt_ns", "accepted")).row(5, 2.5, True)
     spool.flush()
@@ -27,7 +27,7 @@ def test_a_row_stands_under_its_columns(tmp_path: Path) -> None:
     spool.close()
 
 
-def test_nothing_leaves_its_field_empty_and_a_text_cannot_break_the_row() -> None:
+def test_none_is_an_empty_field_and_text_is_quoted() -> None:
     file = io.StringIO()
     Table(file, ("a", "b")).row(None, 'x,y\n"z"')
     assert list(csv.reader(io.StringIO(file.getvalue()))) == [["a", "b"], ["", 'x,y\n"z"']]
@@ -38,15 +38,20 @@ class FullDisk(io.BytesIO):
         raise OSError(28, "No space left on device")
 
 
-def test_closing_goes_on_when_the_disk_is_full(tmp_path: Path) -> None:
+def test_close_continues_on_a_full_disk(tmp_path: Path) -> None:
     spool = Spool(tmp_path, "mover")
     last = spool.file("log", "txt")
     spool._files.insert(0, FullDisk())  # type: ignore[arg-type]
+    full = spool.late(lambda: None)
+    full._kept.close()
+    full._kept = FullDisk()
+    spool.late(spool.table("limiter", ("t_ns",)).row)(5)
     spool.close()
     assert last.closed
+    assert spool.paths["limiter"].read_text() == "t_ns\n5\n"
 
 
-def test_named_values_of_one_instant_are_a_row_each_as_single_rows_are() -> None:
+def test_named_values_are_a_row_each() -> None:
     values = {"cwnd_packets": 2.5, "is_starting": True, "base_rtt_ns": None}
     together, one_by_one = io.StringIO(), io.StringIO()
     Table(together, ("t_ns", "name", "value")).named(7, values)
@@ -57,23 +62,7 @@ def test_named_values_of_one_instant_are_a_row_each_as_single_rows_are() -> None
     assert together.getvalue().splitlines()[1:] == ["7,cwnd_packets,2.5", "7,is_starting,1", "7,base_rtt_ns,"]
 
 
-def test_a_late_table_is_byte_equal_to_one_that_is_written_at_once(tmp_path: Path) -> None:
-    """More rows than are kept at once, of every kind of value."""
-    spool = Spool(tmp_path, "mover")
-    tables = [spool.table("now", ("t_ns", "a")), spool.late_table("late", ("t_ns", "a"))]
-    for table in tables:
-        for t_ns in range(300):
-            table.row(t_ns, None, t_ns % 2 == 0, "x,y", t_ns / 7, 1e22, -0.0)
-            table.named(t_ns, {"cwnd_packets": t_ns / 3, "is_starting": True})
-    spool.flush()
-    now, late = (spool.paths[name].read_text() for name in ("now", "late"))
-    assert now == late
-    tables[1].row(300, "after a flush")
-    spool.close()
-    assert spool.paths["late"].read_text() == now + "300,after a flush\n"
-
-
-def test_calls_that_are_kept_are_made_in_order_and_not_before(tmp_path: Path) -> None:
+def test_deferred_calls_run_in_order_at_a_flush(tmp_path: Path) -> None:
     spool = Spool(tmp_path, "mover")
     made: list[object] = []
     late = spool.late(lambda *arguments: made.append(arguments))
@@ -82,22 +71,12 @@ def test_calls_that_are_kept_are_made_in_order_and_not_before(tmp_path: Path) ->
     assert not made
     spool.flush()
     assert made == [(number, {"cwnd_packets": number / 3}) for number in range(600)]
+    late("after a flush")
     spool.close()
-    assert len(made) == 600
+    assert made[600:] == [("after a flush",)]
 
 
-def test_closing_late_tables_goes_on_when_the_disk_is_full(tmp_path: Path) -> None:
-    spool = Spool(tmp_path, "mover")
-    full = spool.late(lambda: None)
-    full._kept.close()
-    full._kept = FullDisk()
-    last = spool.late_table("limiter", ("t_ns",))
-    last.row(5)
-    spool.close()
-    assert spool.paths["limiter"].read_text() == "t_ns\n5\n"
-
-
-def test_a_call_that_fails_keeps_no_other_row_from_the_disk(tmp_path: Path) -> None:
+def test_a_failed_call_does_not_affect_other_files(tmp_path: Path) -> None:
     """A role that is cut off after this has no other chance to write them."""
     spool = Spool(tmp_path, "mover")
 
@@ -105,7 +84,7 @@ def test_a_call_that_fails_keeps_no_other_row_from_the_disk(tmp_path: Path) -> N
         raise OSError(28, "No space left on device")
 
     spool.late(fail)(1)
-    spool.late_table("limiter", ("t_ns",)).row(5)
+    spool.late(spool.table("limiter", ("t_ns",)).row)(5)
     spool.table("rtt", ("t_ns",)).row(7)
     with pytest.raises(OSError, match="No space"):
         spool.flush()
@@ -114,7 +93,7 @@ def test_a_call_that_fails_keeps_no_other_row_from_the_disk(tmp_path: Path) -> N
     spool.close()
 
 
-def test_a_call_that_fails_is_the_last_one_and_none_is_made_twice(tmp_path: Path) -> None:
+def test_no_call_runs_after_a_failed_one_or_twice(tmp_path: Path) -> None:
     spool, made = Spool(tmp_path, "mover"), list[int]()
 
     def make(number: int) -> None:
@@ -151,7 +130,7 @@ def test_bytes_count_in_the_interval_in_which_they_arrive() -> None:
     assert rows(file) == ["1100,100,15,,", "1200,100,7,,"]
 
 
-def test_an_interval_without_arrivals_is_a_row_too() -> None:
+def test_an_interval_without_arrivals_is_a_row() -> None:
     meter, file = metered()
     meter.start(HostNs(0))
     meter.add(HostNs(350), 1)

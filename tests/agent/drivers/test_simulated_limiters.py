@@ -1,7 +1,5 @@
 """Flows that share a card's limiters, on the engine: fair turns, and no flow under another one's rate."""
 
-from typing import cast
-
 import pytest
 
 from rogue.agent.core.actions import Verb
@@ -11,7 +9,6 @@ from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.transports import settings_for
 from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.agent.drivers.simulated_limiters import NicLimiters
-from rogue.agent.drivers.simulated_nic import Fabric
 from rogue.agent.drivers.simulated_path import open_path
 from rogue.simulator import CX3PRO, QueuePair, Simulation, SimulationError
 
@@ -48,7 +45,7 @@ class SharedStar:
     ) -> SimulatedFlow:
         settings = settings_for(transport, RATE_BPS, {})
         path = open_path(
-            cast("Fabric", self.simulation),
+            self.simulation,
             f"h{source}",
             f"h{destination}",
             settings=settings,
@@ -60,7 +57,7 @@ class SharedStar:
             self.simulation, path, settings=settings, link=LINK, schedule=schedule, record_rtt=False
         )
         flow.start()
-        self.flows.append((cast("QueuePair", path.main[0]), flow))
+        self.flows.append((path.main[0], flow))
         return flow
 
     def goodputs_bps(self, host_ns: int) -> list[float]:
@@ -78,14 +75,14 @@ def twelve_flows(star: SharedStar) -> list[float]:
     return star.goodputs_bps(SECOND_NS)
 
 
-def test_twelve_flows_rotate_fairly_through_eight_limiters() -> None:
+def test_twelve_flows_share_eight_limiters_fairly() -> None:
     goodputs_bps = twelve_flows(SharedStar(13))
     assert sum(goodputs_bps) > 0.98 * IDEAL_BPS
     assert jain(goodputs_bps) > 0.99
     assert min(goodputs_bps) > 0.9 * IDEAL_BPS / 12
 
 
-def test_without_turns_the_same_flows_hold_each_other_back() -> None:
+def test_without_turns_the_same_flows_are_unfair() -> None:
     star = SharedStar(13)
     star.limiters = {}
     goodputs_bps = twelve_flows(star)
@@ -116,7 +113,7 @@ def test_a_limiter_has_one_user_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
-def test_all_flows_survive_a_cut_of_their_host(transport: str) -> None:
+def test_all_flows_complete_after_a_cut_of_their_host(transport: str) -> None:
     """Two seconds: over RC each loses both queue pairs, with a limiter or waiting for one."""
     star = SharedStar(13)
     for number in range(1, 13):
@@ -129,7 +126,7 @@ def test_all_flows_survive_a_cut_of_their_host(transport: str) -> None:
     assert lost == (24 if transport == "rogue" else 0)
 
 
-def test_stranded_flows_do_not_keep_limiters_from_the_others() -> None:
+def test_stranded_flows_release_their_limiters() -> None:
     """Nine of twelve receivers are gone for ever: the other three still have the link to themselves."""
     star = SharedStar(13)
     for number in range(1, 13):
@@ -161,7 +158,7 @@ def test_eight_flows_in_each_direction_have_eight_limiters_each(monkeypatch: pyt
         )
 
 
-def test_a_flow_without_control_is_not_held_back_by_its_neighbours_limiter() -> None:
+def test_a_flow_without_control_is_not_limited_by_others() -> None:
     """Twelve paced flows keep a receiver busy at a tenth of the line rate; the native one has the rest."""
     star = SharedStar(4)
     native = star.add(0, 1, transport="roce", size_bytes=50_000_000)
@@ -175,7 +172,7 @@ def test_a_flow_without_control_is_not_held_back_by_its_neighbours_limiter() -> 
     assert 50_000_000 * 8 * SECOND_NS / record.end_ns > 0.3 * IDEAL_BPS
 
 
-def test_responses_to_reads_have_a_limiter_for_themselves() -> None:
+def test_responses_to_reads_have_their_own_limiter() -> None:
     star = SharedStar(3)
     for _ in range(2):
         star.add(0, 1, verb="read")
@@ -185,7 +182,7 @@ def test_responses_to_reads_have_a_limiter_for_themselves() -> None:
     assert jain(star.goodputs_bps(SECOND_NS)) > 0.8
 
 
-def test_more_readers_than_limiters_are_refused() -> None:
+def test_more_readers_than_limiters_are_an_error() -> None:
     star = SharedStar(10)
     for number in range(1, 9):
         star.add(number, 0, verb="read")

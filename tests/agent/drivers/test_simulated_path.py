@@ -90,7 +90,7 @@ def test_a_read_is_paced_at_the_peer_and_fills_the_link() -> None:
     assert IDLE_RTT_NS[0] < min(accepted_ns(flow)) < IDLE_RTT_NS[1]
 
 
-def test_uc_reports_what_was_sent_and_estimates_without_the_librarys_time() -> None:
+def test_uc_estimates_exclude_the_processing_time_of_the_library() -> None:
     simulation = two_hosts(loss_probability=1e-4)
     flow = flow_over(simulation, Schedule(50_000_000, HostNs(0)), "rogue-uc")
     simulation.run_until(2 * SECOND_NS)
@@ -109,7 +109,7 @@ def test_native_roce_over_uc_needs_no_acknowledgement() -> None:
 
 
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
-def test_what_happened_can_be_replayed(transport: str) -> None:
+def test_a_recorded_flow_can_be_replayed(transport: str) -> None:
     log, simulation = io.StringIO(), two_hosts()
     simulation.cut_link("h1", "s0", start_ns=5 * MS, duration_ns=150 * MS)
     flow_over(simulation, Schedule(20_000_000, HostNs(0)), transport, log=log)
@@ -118,7 +118,7 @@ def test_what_happened_can_be_replayed(transport: str) -> None:
 
 
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
-def test_the_estimator_named_after_the_oracle_uses_it(transport: str) -> None:
+def test_the_oracle_estimator_uses_departure_times(transport: str) -> None:
     """The default estimator differs from the oracle by less than a packet at line rate."""
     schedule, found = Schedule(5_000_000, HostNs(0)), []
     for overrides in ({"estimator": "nic_tx_stamp"}, {}):
@@ -128,7 +128,7 @@ def test_the_estimator_named_after_the_oracle_uses_it(transport: str) -> None:
     assert abs(found[0] - found[1]) < 1106 * 8 / 10
 
 
-def test_noise_comes_from_the_stream_that_is_passed_in() -> None:
+def test_noise_comes_from_the_given_stream() -> None:
     draws = iter([0.0, 0.5] * 10**6)
     simulation = two_hosts()
     schedule, instruments = Schedule(5_000_000, HostNs(0)), Instruments(random=draws.__next__)
@@ -164,7 +164,7 @@ def test_an_acknowledgement_over_uc_carries_the_librarys_processing_time() -> No
     assert batch_of(imm) == (5, PROCESSING_NS)
 
 
-def test_the_library_replies_to_a_request_and_keeps_nonsense() -> None:
+def test_the_library_replies_to_a_request_and_counts_invalid_ones() -> None:
     simulation = two_hosts()
     settings = settings_for("rogue", RATE_BPS, {})
     path = open_path(simulation, "h0", "h1", settings=settings, mtu_bytes=MTU_BYTES)
@@ -182,7 +182,7 @@ def test_the_library_replies_to_a_request_and_keeps_nonsense() -> None:
 
 
 class End:
-    """Has delivered as much as a test says."""
+    """Delivers bytes when the test calls `deliver`."""
 
     def __init__(self, qp_num: int) -> None:
         self.qp_num = qp_num
@@ -202,8 +202,8 @@ class End:
 
 def arrivals(*sizes_bytes: int) -> tuple[Arrivals, list[TransferRecord], list[tuple[int, int]]]:
     records = [TransferRecord(number, size, HostNs(0)) for number, size in enumerate(sizes_bytes, 1)]
-    told: list[tuple[int, int]] = []
-    return Arrivals(records, lambda number, now: told.append((number, now))), records, told
+    reported: list[tuple[int, int]] = []
+    return Arrivals(records, lambda number, now: reported.append((number, now))), records, reported
 
 
 def post(watch: Arrivals, end: End, transfer_id: int, offset_bytes: int, length_bytes: int) -> None:
@@ -211,48 +211,44 @@ def post(watch: Arrivals, end: End, transfer_id: int, offset_bytes: int, length_
 
 
 def test_a_transfer_has_arrived_with_the_last_of_its_verbs() -> None:
-    watch, records, told = arrivals(100, 50)
+    watch, records, reported = arrivals(100, 50)
     end = End(1)
     post(watch, end, 1, 0, 60)
     post(watch, end, -1, 0, 0)
     post(watch, end, 1, 60, 40)
     post(watch, end, 2, 0, 50)
     end.deliver(60, 10)
-    assert told == []
+    assert reported == []
     end.deliver(100, 20)
     end.deliver(150, 30)
-    assert told == [(1, 20), (2, 30)]
+    assert reported == [(1, 20), (2, 30)]
     assert [record.arrived_ns for record in records] == [20, 30]
 
 
-def test_what_a_lost_queue_pair_did_not_bring_comes_over_the_other_one() -> None:
+def test_undelivered_bytes_arrive_over_the_other_queue_pair() -> None:
     """60 of 100 bytes were delivered; the verb of the other 40 is posted again, and so later on the first."""
-    watch, _, told = arrivals(100, 10)
+    watch, _, reported = arrivals(100, 10)
     lost, other = End(1), End(2)
     post(watch, lost, 1, 0, 60)
     post(watch, lost, 1, 60, 40)
     lost.deliver(60, 10)
     post(watch, other, 1, 60, 40)
     other.deliver(40, 50)
-    assert told == [(1, 50)]
+    assert reported == [(1, 50)]
     watch.on_ready(lost)
     post(watch, lost, 2, 0, 10)
     lost.deliver(70, 60)
-    assert told == [(1, 50), (2, 60)]
+    assert reported == [(1, 50), (2, 60)]
 
 
-def test_one_that_arrived_and_is_sent_again_arrives_once() -> None:
-    watch, records, told = arrivals(100)
+def test_a_repeated_transfer_arrives_once() -> None:
+    watch, records, reported = arrivals(100, 5)
     lost, other = End(1), End(2)
     post(watch, lost, 1, 0, 100)
     lost.deliver(100, 10)
     post(watch, other, 1, 0, 100)
     other.deliver(100, 99)
-    watch.on_done(1, HostNs(120))
-    assert (told, records[0].arrived_ns) == ([(1, 10)], 10)
-
-
-def test_what_is_done_has_arrived() -> None:
-    watch, records, told = arrivals(100)
-    watch.on_done(1, HostNs(7))
-    assert (told, records[0].arrived_ns) == ([(1, 7)], 7)
+    for transfer_id in (1, 2):
+        watch.on_done(transfer_id, HostNs(120))
+    assert reported == [(1, 10), (2, 120)], "a READ has arrived when it is done"
+    assert [record.arrived_ns for record in records] == [10, 120]

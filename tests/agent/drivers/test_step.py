@@ -4,13 +4,8 @@ import pytest
 
 from rogue.agent.core.actions import (
     SUCCESS,
-    ConnectionFailed,
     PostSend,
     QueuePairFailed,
-    ReadyQueuePair,
-    ResetQueuePair,
-    SendPeer,
-    SwitchToShadow,
     Trace,
     TransferDone,
 )
@@ -21,7 +16,7 @@ from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.segmentation import Transfer
 from rogue.agent.core.states import State
 from rogue.agent.core.transports import settings_for
-from rogue.agent.drivers.step import UNEXPLAINED, PeerListener, RecoveringFlow, drain
+from rogue.agent.drivers.step import PeerListener, drain
 
 NOW = HostNs(10)
 LINK = LinkFacts(10**10, 1024, rate_step_bps=100_000_000)
@@ -29,7 +24,7 @@ SEGMENT = 65_536
 
 
 class Notebook:
-    """A driver that writes down what it is asked. It can refuse posts, and submit a transfer again."""
+    """A driver that records its calls. It can refuse posts, and submit a transfer again."""
 
     def __init__(self, connection: Connection, *, refused_wr_id: int = 10**9, repeats: int = 0) -> None:
         self.notes: list[str] = []
@@ -113,90 +108,13 @@ def test_the_timer_follows_the_deadline() -> None:
     assert driver.notes[-2:] == ["failed None", "done 1 error"]
 
 
-class Diary(RecoveringFlow):
-    """A flow over nothing, which writes down what it would do."""
+def test_an_invalid_message_is_dropped_and_counted() -> None:
+    def raise_error(error: Exception) -> None:
+        raise error
 
-    def __init__(self) -> None:
-        self.done: list[str] = []
-        self._qp_num = 3
-
-    @property
-    def _active_qp_num(self) -> int:
-        return self._qp_num
-
-    def _reason(self, status: int | None) -> str:
-        return UNEXPLAINED if status is None else f"status {status}"
-
-    def _on_loss(self, action: QueuePairFailed, now: HostNs) -> None:
-        self.done.append(f"lost because of {self._error}")
-
-    def _switch_to(self, qp_num: int) -> None:
-        self._qp_num = qp_num
-
-    def _reset(self, qp_num: int) -> None:
-        self.done.append(f"reset {qp_num}")
-
-    def _make_ready(self, action: ReadyQueuePair) -> None:
-        self.done.append(f"ready {action.qp_num}")
-
-    def _send_peer(self, payload: bytes) -> None:
-        self.done.append(payload.decode())
-
-    def _note(self, now: HostNs, event: str, detail: str) -> None:
-        self.done.append(f"{now} {event}: {detail}")
-
-
-def test_a_flow_goes_through_a_recovery_and_takes_note() -> None:
-    flow = Diary()
-    flow.queue_pair_failed(QueuePairFailed(1, 12), NOW)
-    for action in (
-        ResetQueuePair(3),
-        SendPeer(b"resync 3"),
-        SwitchToShadow(4, 70_000),
-        ReadyQueuePair(3, sq_psn=1, rq_psn=2),
-        ConnectionFailed("nobody replies"),
-    ):
-        flow.recover(action, NOW)
-    assert flow.done == [
-        "lost because of status 12",
-        "10 qp_failed: queue pair 3: status 12",
-        "reset 3",
-        "10 reset: queue pair 3",
-        "resync 3",
-        "10 shadow_switch: queue pair 4: 70000 bytes again",
-        "ready 3",
-        "10 resynchronised: queue pair 3",
-        "10 gave_up: nobody replies",
-    ]
-    assert (flow.again_bytes, flow._error) == (70_000, "nobody replies")
-
-
-def test_what_the_peer_says_without_sense_is_counted() -> None:
-    flow = Diary()
-
-    def take() -> None:
-        raise PeerError("nonsense")
-
-    flow._believe(take)
-    flow._believe(lambda: None)
-    assert flow.mistakes == 1
-
-
-def test_what_makes_no_sense_is_dropped_and_counted() -> None:
-    heard = []
-
-    def nonsense() -> None:
-        raise PeerError("nonsense")
-
-    one, other = PeerListener(), PeerListener()
-    one._believe(nonsense)
+    one, other, heard = PeerListener(), PeerListener(), list[str]()
+    one._believe(lambda: raise_error(PeerError("nonsense")))
     one._believe(lambda: heard.append("sense"))
     assert (one.mistakes, other.mistakes, heard) == (1, 0, ["sense"])
-
-
-def test_what_is_not_the_peers_fault_is_not_hidden() -> None:
-    def broken() -> None:
-        raise ValueError
-
     with pytest.raises(ValueError):
-        PeerListener()._believe(broken)
+        one._believe(lambda: raise_error(ValueError()))

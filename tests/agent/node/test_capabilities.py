@@ -27,57 +27,48 @@ def program(directory: Path, name: str, output: str) -> None:
     path.chmod(0o755)
 
 
-def test_a_node_is_described_by_what_the_kernel_shows(tmp_path: Path, controls: Path) -> None:
+def test_the_capabilities_of_a_node(tmp_path: Path, controls: Path) -> None:
     fake_sysfs(tmp_path / "sysfs", GID)
-    told = capabilities(tmp_path / "sysfs", controls)
-    assert told.protocol == PROTOCOL
-    assert told.congestion_controls == ["reno", "cubic", "dctcp"]
-    assert told.cores == os.cpu_count()
-    assert [(port["device"], port["address"], port["netdev"]) for port in told.ports] == [
+    found = capabilities(tmp_path / "sysfs", controls)
+    assert found.protocol == PROTOCOL
+    assert found.congestion_controls == ["reno", "cubic", "dctcp"]
+    assert found.cores == os.cpu_count()
+    assert [(port["device"], port["address"], port["netdev"]) for port in found.ports] == [
         ("rxe0", "fe80::", "eth1"),
         ("rxe0", "10.9.0.1", "eth1"),
     ]
-    assert decode(encode(told), REPLY_TYPES) == told
+    assert decode(encode(found), REPLY_TYPES) == found
 
 
-def test_ports_that_are_known_are_not_looked_for(tmp_path: Path, controls: Path) -> None:
+def test_known_ports_need_no_search(tmp_path: Path, controls: Path) -> None:
     known = [PortAddress("rxe3", 1, 2, GID, 10**10, "eth3")]
-    told = capabilities(tmp_path / "absent", controls, known=known)
-    assert [(port["device"], port["address"]) for port in told.ports] == [("rxe3", "10.9.0.1")]
+    found = capabilities(tmp_path / "absent", controls, known=known)
+    assert [(port["device"], port["address"]) for port in found.ports] == [("rxe3", "10.9.0.1")]
 
 
-def test_a_node_without_anything_has_a_limiter_in_software(
+def test_a_node_without_devices_has_a_software_limiter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    told = capabilities(tmp_path / "sysfs", tmp_path / "absent")
-    assert (told.ports, told.congestion_controls, told.limiters) == ([], [], ["software"])
+    found = capabilities(tmp_path / "sysfs", tmp_path / "absent")
+    assert (found.ports, found.congestion_controls, found.limiters) == ([], [], ["software"])
 
 
-def test_prepared_classes_and_maxrate_are_found(
-    tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prepared_limiters_are_found(tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_sysfs(tmp_path / "sysfs", GID)
     program(tmp_path, "tc", "class htb 1:11 parent 1: prio 0 rate 10Gbit ceil 10Gbit")
     monkeypatch.setattr(netlink, "netlink_socket", lambda: FakeKernel(eth1=FakeCard()))
     monkeypatch.setenv("PATH", str(tmp_path))
-    told = capabilities(tmp_path / "sysfs", controls)
-    assert told.limiters == ["htb:eth1", "dcb:eth1", "software"]
+    found = capabilities(tmp_path / "sysfs", controls)
+    assert found.limiters == ["htb:eth1", "dcb:eth1", "software"]
     assert capabilities(tmp_path / "sysfs", controls, has_limiters=False).limiters == ["software"]
 
 
-def test_a_card_whose_priorities_share_a_traffic_class_has_no_limiters(
+def test_a_failed_program_and_shared_classes_mean_no_limiters(
     tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_sysfs(tmp_path / "sysfs", GID)
     monkeypatch.setattr(netlink, "netlink_socket", lambda: FakeKernel(eth1=FakeCard(prio_tc=(0,) * 8)))
-    assert capabilities(tmp_path / "sysfs", controls).limiters == ["software"]
-
-
-def test_a_program_that_fails_means_that_there_is_nothing(
-    tmp_path: Path, controls: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_sysfs(tmp_path / "sysfs", GID)
     path = tmp_path / "tc"
     path.write_text("#!/bin/sh\necho class htb 1:11 parent\nexit 1\n")
     path.chmod(0o755)

@@ -75,13 +75,13 @@ def test_a_transfer_from_orders_to_account(tmp_path: Path) -> None:
     assert account.start_ns is not None and account.kernel
     assert "ok" in (tmp_path / FILES / "flow0-requester.transfers").read_text()
     counts = json.loads((tmp_path / COUNTS).read_text())
-    assert counts["meanwhile"] == {"lo 0": "cut\n"}, "what was due was done"
+    assert counts["meanwhile"] == {"lo 0": "cut\n"}, "the timed command"
     assert float(counts["before"]["clock"].split()[0]) <= float(counts["after"]["clock"].split()[0])
     head, first = (tmp_path / SAMPLES).read_text().splitlines()[:2]
     assert (head, first[:5]) == ("port,t_ns,bytes,drops,marks,sent_packets,repeats", "here,")
 
 
-def test_while_nothing_moves_it_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampling_pauses_while_nothing_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the first sample until the flow has ended, whose packets do not wake it here."""
 
     def sleep(agents: list[int], limit_ns: int) -> bool:
@@ -101,20 +101,20 @@ def test_without_ports_nothing_is_sampled(tmp_path: Path) -> None:
     assert json.loads((tmp_path / COUNTS).read_text())["meanwhile"] == {"lo 0": "cut\n"}
 
 
-def test_what_cannot_be_done_stands_in_the_account(tmp_path: Path) -> None:
+def test_a_failed_command_is_in_the_account(tmp_path: Path) -> None:
     account = conducted(tmp_path, first="false")
     assert (account.start_ns, account.failure_kind) == (None, "configuration")
     assert account.failure == "false: exit code 1"
 
 
-def test_what_is_no_message_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_message_is_in_the_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{__name__}.encode", lambda _message: b'{"type": "dance"}')
     account = conducted(tmp_path)
     assert account.failure_kind == "protocol"
     assert account.failure is not None and account.failure.startswith("the orders: type: got 'dance'")
 
 
-def test_a_folder_that_takes_no_files_is_a_sentence(tmp_path: Path) -> None:
+def test_a_folder_without_room_is_in_the_account(tmp_path: Path) -> None:
     (tmp_path / SAMPLES).mkdir()
     account = conducted(tmp_path)
     assert account.failure_kind == "out_of_space"
@@ -127,27 +127,25 @@ def test_a_role_that_does_not_end_has_hung(tmp_path: Path) -> None:
     assert account.failure == "flow0-requester did not end in its time"
 
 
-def test_the_outside_hears_how_far_time_has_come(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     conducted(tmp_path, offset_ns=3_000_000)
     assert int((tmp_path / REACHED).read_text()) >= 1_000_000
     assert not list(tmp_path.glob("*.new"))
 
 
-def test_more_roles_than_an_agent_takes_have_several_agents(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_roles_have_several_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conductor, "ROLES_MAX", 1)
     account = conducted(tmp_path)
     assert account.results["flow0-requester"].moved_bytes == SIZE_BYTES
     assert len(list(tmp_path.glob("agent*.log"))) == 2
 
 
-def test_a_program_that_fails_is_named_with_its_words() -> None:
+def test_a_failed_program_is_an_error_with_its_output() -> None:
     with pytest.raises(AgentError, match="ls -- /nowhere: ls: "):
         run(Command(["ls", "--", "/nowhere"]))
 
 
-def test_flows_of_a_host_that_take_turns_have_one_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flows_that_share_limiters_have_one_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     def order(number: int, address: str, turns: list[int]) -> RoleOrder:
         request = Prepare(f"flow{number}", LIMIT_MS, "requester", address, "rogue", 100, turns=turns)
         return RoleOrder(f"flow{number}", "requester", "", encode(request).decode(), [], 0, 1, 0)
@@ -193,7 +191,7 @@ def waited(folder: Path, responders_peer: str) -> tuple[Account, dict[str, list[
     return Account.read((folder / ACCOUNT).read_text()), files
 
 
-def test_a_transfer_waits_for_what_arrives_at_its_host(tmp_path: Path) -> None:
+def test_a_transfer_waits_for_an_arrival_at_its_host(tmp_path: Path) -> None:
     account, files = waited(tmp_path, "flow0-requester")
     assert account.failure is None
     assert account.results["flow1-requester"].transfers_ok == 1
@@ -203,7 +201,7 @@ def test_a_transfer_waits_for_what_arrives_at_its_host(tmp_path: Path) -> None:
     assert (second["waited_for_role"], second["waited_for_transfer"]) == ("flow0-responder", "1")
 
 
-def test_what_has_failed_is_waited_for_no_longer(tmp_path: Path) -> None:
+def test_no_transfer_waits_for_a_failed_flow(tmp_path: Path) -> None:
     """The responder expects another address and refuses the first flow; the second does not wait for 20 s."""
     account, files = waited(tmp_path, "flow1-requester")
     assert account.results["flow0-requester"].status == "error"
@@ -215,7 +213,7 @@ def test_what_has_failed_is_waited_for_no_longer(tmp_path: Path) -> None:
 ROOT = Path(__file__).parents[3]
 
 
-def test_a_node_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_is_inspected_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ports = [PortAddress("rxe-h0", 1, 1, GID, 10**10, "h0")]
     monkeypatch.setattr(serve, "roce_ports", lambda *, is_fresh: ports if is_fresh else [])
     monkeypatch.setattr("rogue.agent.node.capabilities.output_of", lambda command: pytest.fail(command[0]))
@@ -225,7 +223,7 @@ def test_a_node_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [port["device"] for port in known.capabilities.ports] == ["rxe-h0"]
 
 
-def test_timers_are_no_later_than_they_must_be() -> None:
+def test_the_timer_slack_is_minimal() -> None:
     """In a separate process, because the setting is permanent."""
     code = """
 import ctypes
@@ -237,7 +235,7 @@ print(ctypes.CDLL(None).prctl(30, 0, 0, 0, 0))  # PR_GET_TIMERSLACK
     assert done.stdout == b"1\n"
 
 
-def test_a_role_has_the_ports_and_a_clock_that_stands_still(
+def test_a_role_gets_the_known_ports_and_the_virtual_clock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[NodeContext] = []
@@ -261,7 +259,7 @@ def test_a_role_has_the_ports_and_a_clock_that_stands_still(
 LONG_NS = 60 * 10**9
 
 
-def test_it_is_still_when_nothing_has_changed_for_long_enough() -> None:
+def test_stillness_is_reached_after_a_time_without_changes() -> None:
     """A packet that only passes through leaves nothing waiting, and is counted as sent."""
     stillness = Stillness(after_ns=10)
     one, other = {"p": QueueReading(sent_packets=1)}, {"p": QueueReading(sent_packets=2)}
@@ -271,7 +269,7 @@ def test_it_is_still_when_nothing_has_changed_for_long_enough() -> None:
     assert found == [False, False, True, False, True]
 
 
-def test_who_may_not_see_packets_does_not_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_permission_to_see_packets_there_is_no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> socket.socket:
         raise PermissionError
 
@@ -279,7 +277,7 @@ def test_who_may_not_see_packets_does_not_sleep(monkeypatch: pytest.MonkeyPatch)
     assert sleep_until_motion([], LONG_NS) is False
 
 
-def test_a_packet_or_a_word_ends_the_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_packet_or_a_message_ends_the_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without root there is no packet socket: one end of a pair stands for it."""
     for moving in (True, False):
         tap, network = socket.socketpair()
@@ -296,19 +294,15 @@ def test_a_packet_or_a_word_ends_the_sleep(monkeypatch: pytest.MonkeyPatch) -> N
 ROLE = RoleOrder("flow0-requester", "requester", "flow0-responder", "{}", ["{}"], 5, 10, 0)
 
 
-def test_orders() -> None:
-    orders = Orders([Command(["tc", "-batch", "-"], "qdisc")], [ROLE], {"s0->h0": "p0b"}, 1, 2, 3, 4, 5)
-    assert Orders.read(orders.text()) == orders
-
-
-def test_orders_with_things_that_happen_and_are_counted() -> None:
+def test_orders_are_read_as_written() -> None:
     down, show = Command(["ip", "link", "set", "dev", "p0b", "down"]), Command(["tc", "-s", "qdisc", "show"])
     timed = [TimedCommand(5, show, "p0b 0"), TimedCommand(5, down)]
-    orders = Orders([], [ROLE], {}, 3, 1, 2, 3, 4, timed, {"all": show})
+    first = Command(["tc", "-batch", "-"], "qdisc")
+    orders = Orders([first], [ROLE], {"s0->h0": "p0b"}, 3, 1, 2, 3, 4, timed, {"all": show})
     assert Orders.read(orders.text()) == orders
 
 
-def test_an_account() -> None:
+def test_an_account_is_read_as_written() -> None:
     account = Account(start_ns=7, results={"flow0-requester": Results("flow0-requester", "ok", 1, 2)})
     assert Account.read(account.text()) == account
     assert Account.read(Account("timeout", "late").text()).failure == "late"
@@ -326,6 +320,6 @@ def test_an_account() -> None:
         ('{"results": {"flow0": {}}}', "account.results.flow0: missing fields"),
     ],
 )
-def test_what_is_no_account_is_refused_by_its_field(text: str, words: str) -> None:
+def test_an_invalid_account_is_an_error_with_its_field(text: str, words: str) -> None:
     with pytest.raises(MessageError, match=words):
         Account.read(text)

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from helpers.agent_roles import LIMIT_MS, Stage
 
+from rogue.agent.core.errors import SettingsError
 from rogue.agent.drivers.recording import Spool
 from rogue.agent.drivers.verbs import completion_queue, endpoint
 from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
-from rogue.agent.node.data_process import DataProcess, blame, open_end
-from rogue.agent.node.fields import ErrorKind
+from rogue.agent.node.data_process import DataProcess, open_end
 from rogue.agent.node.messages import (
     WORDS_LENGTH_MAX,
     Alive,
@@ -44,9 +44,9 @@ def to_itself(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Connect:
     with ExitStack() as stack:
         workplace = stage.workplace("probe")
         stack.callback(workplace.spool.close)
-        told = open_end(PREPARE, workplace, stack).introduce("mover")
-    stage.fabric.next_qp_num = told.qp_num or 0
-    return Connect("mover", LIMIT_MS, told)
+        introduction = open_end(PREPARE, workplace, stack).introduce("mover")
+    stage.fabric.next_qp_num = introduction.qp_num or 0
+    return Connect("mover", LIMIT_MS, introduction)
 
 
 OpenEnd = Callable[[Prepare, NodeContext, ExitStack], End]
@@ -90,13 +90,13 @@ def test_a_role_is_served_from_prepare_to_result(stage: Stage, to_itself: Connec
     assert "waiting_ns" in replies[4].spent
 
 
-def test_a_heartbeat_has_its_reply_while_a_result_is_not_asked_for(stage: Stage, to_itself: Connect) -> None:
+def test_a_heartbeat_has_a_reply_while_the_role_runs(stage: Stage, to_itself: Connect) -> None:
     replies = converse(stage, PREPARE, to_itself, LOAD, START, HEARTBEAT)
     assert isinstance(replies[4], Alive)
     assert replies[4].state in {"waiting", "running"}
 
 
-def test_an_address_without_a_device_is_the_nodes_fault(stage: Stage) -> None:
+def test_an_address_without_a_device_is_an_error_of_the_node(stage: Stage) -> None:
     (reply,) = converse(stage, replace(PREPARE, address="10.9.0.77"))
     role, kind, message, to = error_of(reply)
     assert (role, kind, to) == ("mover", "verbs", "prepare")
@@ -125,10 +125,12 @@ def failing_with(error: Exception) -> OpenEnd:
             "out_of_space",
             "buffer_bytes: this node has no 9 bytes of memory",
         ),
+        (SettingsError("alpha", 1, "2"), "configuration", "alpha: got 1, expected 2"),
         (ZeroDivisionError("division by zero"), "bug", "ZeroDivisionError: division by zero"),
+        (PermissionError(13, "Permission denied"), "bug", "PermissionError: [Errno 13] Permission denied"),
     ],
 )
-def test_errors_have_kinds_and_words(
+def test_errors_have_a_kind_and_a_text(
     stage: Stage, capsys: pytest.CaptureFixture[str], error: Exception, kind: str, words: str
 ) -> None:
     (reply,) = converse(stage, PREPARE, opening=failing_with(error))
@@ -136,22 +138,13 @@ def test_errors_have_kinds_and_words(
     assert ("Traceback" in capsys.readouterr().err) is (kind == "bug")
 
 
-def test_any_other_trouble_with_a_file_is_a_bug() -> None:
-    assert blame(PermissionError(13, "Permission denied"))[0] is ErrorKind.BUG
-
-
-def test_a_wrong_parameter_is_the_experiments_fault(stage: Stage) -> None:
-    (reply,) = converse(stage, replace(PREPARE, parameters={"alpha": 1}))
-    assert error_of(reply)[1] == "configuration"
-
-
-def test_a_request_too_early_has_a_reply_and_the_process_goes_on(stage: Stage, to_itself: Connect) -> None:
+def test_a_request_before_prepare_is_an_error(stage: Stage, to_itself: Connect) -> None:
     early, prepared = converse(stage, to_itself, PREPARE)
     assert error_of(early) == ("mover", "protocol", "connect before prepare", "connect")
     assert isinstance(prepared, Prepared)
 
 
-def test_trouble_in_a_running_flow_is_told_to_the_next_requests(
+def test_later_requests_get_the_error_of_a_failed_flow(
     stage: Stage,
     to_itself: Connect,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""Measurements for the doctor: a card behind pretended verbs and netlink, and floods over loopback."""
+"""Measurements for the doctor: a card behind fake verbs and netlink, and floods over loopback."""
 
 import errno
 import json
@@ -19,7 +19,6 @@ from rogue.agent.__main__ import main
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.drivers import netlink
 from rogue.agent.drivers.verbs import completion_queue
-from rogue.agent.drivers.verbs.pyverbs import VerbsError
 from rogue.agent.node import doctor as module
 from rogue.agent.node.doctor import ECT_0, send_until
 
@@ -41,27 +40,27 @@ def verbs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "output_of", lambda _command, timeout_s: "")
 
 
-def test_rates_are_set_read_back_and_put_back(dcb: FakeCard) -> None:
-    said = module.probe_card(CARD)["rates"]
-    assert isinstance(said, dict)
-    assert [(each["asked_kbps"], each["has_kbps"]) for each in said["set"]] == [
+def test_rates_are_set_read_back_and_restored(dcb: FakeCard) -> None:
+    found = module.probe_card(CARD)["rates"]
+    assert isinstance(found, dict)
+    assert [(each["asked_kbps"], each["has_kbps"]) for each in found["set"]] == [
         (rate, rate) for rate in module.RATES_KBPS
     ]
-    assert said["classes"] == list(dcb.prio_tc)
+    assert found["classes"] == list(dcb.prio_tc)
     assert dcb.rates_kbps[7] == 300_000
 
 
-def test_rates_are_put_back_where_one_is_refused(dcb: FakeCard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rates_are_restored_if_one_is_refused(dcb: FakeCard, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise module.LimiterError("dcb: enp1s0: the driver refuses this maxrate: Invalid argument")
 
     monkeypatch.setattr(module, "_set", refuse)
-    said = module.probe_card(CARD)["rates"]
-    assert said == {"reason": "dcb: enp1s0: the driver refuses this maxrate: Invalid argument"}
+    found = module.probe_card(CARD)["rates"]
+    assert found == {"reason": "dcb: enp1s0: the driver refuses this maxrate: Invalid argument"}
     assert dcb.told[-1][7] == 300_000
 
 
-def test_the_clocks_are_compared_over_a_second_by_their_quickest_readings() -> None:
+def test_the_clocks_are_compared_by_their_quickest_readings() -> None:
     """The card gains 10 ns in 1000 000 ns, which are 10 ppm; a reading takes 200 ns of the host's."""
     now_ns = 0
 
@@ -77,50 +76,43 @@ def test_the_clocks_are_compared_over_a_second_by_their_quickest_readings() -> N
         nonlocal now_ns
         now_ns += round(seconds * 1e9)
 
-    said = module.clock(read, host, wait)
-    assert said["read_ns"] == 200
-    assert said["drift_ppm"] == pytest.approx(10.0, abs=0.01)
+    found = module.clock(read, host, wait)
+    assert found["read_ns"] == 200
+    assert found["drift_ppm"] == pytest.approx(10.0, abs=0.01)
 
 
 @pytest.mark.usefixtures("dcb")
 def test_queue_pairs_go_through_reset_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = module.probe_card(CARD)
+    found = module.probe_card(CARD)
     for service in ("rc", "uc"):
-        part = said[service]
+        part = found[service]
         assert isinstance(part, dict)
         assert (len(part["reset_ns"]), part["clock"]) == (module.RESETS, "host")
-    assert said["clock"] == {
+    assert found["clock"] == {
         "reason": "ibv_query_rt_values_ex: Failed to query rt values. Errno: 95, Operation not supported"
     }
 
 
 @pytest.mark.usefixtures("dcb")
-def test_without_verbs_the_rest_is_still_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_verbs_the_other_parts_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> None:
         raise module.VerbsUnavailable("pyverbs cannot be imported")
 
     monkeypatch.setattr(module.loading, "load", missing)
-    said = module.probe_card(CARD)
-    assert said["rc"] == said["uc"] == said["clock"] == {"reason": "pyverbs cannot be imported"}
-    assert isinstance(said["rates"], dict)
-    assert "set" in said["rates"]
+    found = module.probe_card(CARD)
+    assert found["rc"] == found["uc"] == found["clock"] == {"reason": "pyverbs cannot be imported"}
+    assert isinstance(found["rates"], dict)
+    assert "set" in found["rates"]
 
 
 @pytest.mark.usefixtures("dcb")
-def test_a_device_that_does_not_open_is_a_sentence() -> None:
-    said = module.probe_card(replace(CARD, device="mlx5_9"))
-    assert said["rc"] == {"reason": "ibv_open_device: Failed to open device mlx5_9"}
-
-
-def test_a_part_that_fails_is_a_sentence() -> None:
-    def fails() -> dict[str, object]:
-        raise VerbsError("ibv_create_qp", "Errno: 95,\nOperation not supported")
-
-    assert module.result_or_reason(fails) == {"reason": "ibv_create_qp: Errno: 95, Operation not supported"}
+def test_a_device_that_does_not_open_is_a_reason() -> None:
+    found = module.probe_card(replace(CARD, device="mlx5_9"))
+    assert found["rc"] == {"reason": "ibv_open_device: Failed to open device mlx5_9"}
 
 
 @pytest.mark.usefixtures("dcb")
-def test_it_is_one_line_and_what_the_card_says_has_no_names_and_addresses(
+def test_the_output_is_one_line_and_the_facts_have_no_names_and_addresses(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(module, "find_port", lambda _address: CARD)
@@ -128,13 +120,13 @@ def test_it_is_one_line_and_what_the_card_says_has_no_names_and_addresses(
     assert main(["card", "10.9.0.1"]) == 0
     line = capsys.readouterr().out
     assert line.count("\n") == 1
-    said = json.loads(line)
-    assert said["where"] == {"device": "mlx5_0", "port": 1, "gid_index": 1, "netdev": "enp1s0"}
-    told = json.dumps(said["card"])
-    assert (said["card"]["hca_type"], "enp1s0" in told, "10.9.0.1" in told) == ("MT4119", False, False)
+    found = json.loads(line)
+    assert found["where"] == {"device": "mlx5_0", "port": 1, "gid_index": 1, "netdev": "enp1s0"}
+    shown = json.dumps(found["card"])
+    assert (found["card"]["hca_type"], "enp1s0" in shown, "10.9.0.1" in shown) == ("MT4119", False, False)
 
 
-def test_an_address_that_no_card_has_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_without_a_card_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["card", "10.9.0.1"]) == 1
     assert "no RoCE v2 GID for experiment address 10.9.0.1" in capsys.readouterr().err
 
@@ -172,8 +164,8 @@ def test_packets_of_ipv6_are_as_full_with_their_larger_header() -> None:
         send_until(made.getsockname()[:2], DSCP_26, 1500, time.monotonic_ns())
         content, messages, _, _ = made.recvmsg(65_536, 1_024)
     assert len(content) == 1452, "an IP packet of 1500 bytes"
-    told = [data[0] for _, kind, data in messages if kind == socket.IPV6_TCLASS]
-    assert told == [DSCP_26 << 2 | ECT_0]
+    shown = [data[0] for _, kind, data in messages if kind == socket.IPV6_TCLASS]
+    assert shown == [DSCP_26 << 2 | ECT_0]
 
 
 class OneByOne(socket.socket):
@@ -193,7 +185,7 @@ class OneByOne(socket.socket):
 
 
 @pytest.mark.parametrize("error", [errno.EIO, errno.ENOPROTOOPT])
-def test_where_many_cannot_be_sent_by_one_call(
+def test_without_segmentation_packets_are_sent_one_by_one(
     receiver: socket.socket, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
     monkeypatch.setattr(socket, "socket", OneByOne)
@@ -203,24 +195,21 @@ def test_where_many_cannot_be_sent_by_one_call(
         assert len(receiver.recv(65_536)) == 1472
 
 
-def test_what_else_fails_is_told() -> None:
+def test_a_flood_ends_at_its_time_and_other_errors_are_raised() -> None:
+    assert send_until(("127.0.0.1", 9), 0, 1500, time.monotonic_ns()) == (44, 66_000)
     with pytest.raises(PermissionError):
         send_until(("127.255.255.255", 9), 0, 1500, time.monotonic_ns())
 
 
-def test_it_ends_when_it_is_over() -> None:
-    assert send_until(("127.0.0.1", 9), 0, 1500, time.monotonic_ns()) == (44, 66_000)
-
-
-def test_the_subcommand_says_what_it_sent(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_subcommand_prints_what_it_sent(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["flood", "127.0.0.1", "--dscp", "0", "--mtu", "1500", "--seconds", "0"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert said["bytes"] == 1500 * said["packets"] > 0
-    assert said["seconds"] > 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["bytes"] == 1500 * found["packets"] > 0
+    assert found["seconds"] > 0
 
 
 @pytest.mark.parametrize("wrong", [["--dscp", "64", "--mtu", "1500"], ["--dscp", "0", "--mtu", "10"]])
-def test_what_no_packet_can_have_is_refused(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_options_are_errors(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["flood", "127.0.0.1", *wrong])
     assert ended.value.code == 2

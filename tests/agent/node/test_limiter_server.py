@@ -6,7 +6,7 @@ import select
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -17,10 +17,10 @@ import pytest
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError, SettingsError
-from rogue.agent.core.limiter import TURN_NS
+from rogue.agent.core.limiter import TURN_NS, Claim
 from rogue.agent.drivers.limiters import SLOTS
 from rogue.agent.drivers.limiters.base import LimiterSlots, PacedInterface
-from rogue.agent.drivers.limiters.client import RETURN, LimiterClient
+from rogue.agent.drivers.limiters.client import LimiterClient
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.verbs import clock
 from rogue.agent.drivers.verbs.discovery import PortAddress
@@ -67,9 +67,10 @@ def asking(role: str, address: str, turns: list[int]) -> Prepare:
     return Prepare(role, 1, "requester", address, "rogue", 100, turns=turns)
 
 
-def test_a_card_has_one_server_from_the_first_of_its_flows_to_the_last() -> None:
+def test_a_card_has_one_server_while_it_has_flows() -> None:
     started = Started()
     servers = LimiterServers(started.start)
+    servers.join(asking("d", "10.9.0.3", []))
     for role, address in (("a", "10.9.0.1"), ("b", "10.9.0.1"), ("c", "10.9.0.2")):
         servers.join(asking(role, address, [1, 2]))
     assert started.running() == ["10.9.0.1", "10.9.0.2"]
@@ -83,16 +84,8 @@ def test_a_card_has_one_server_from_the_first_of_its_flows_to_the_last() -> None
     assert started.running() == ["10.9.0.1"], "of the next cell, which may have others"
 
 
-def test_flows_with_limiters_of_their_own_need_none() -> None:
-    started = Started()
-    servers = LimiterServers(started.start)
-    servers.join(asking("a", "10.9.0.1", []))
-    servers.leave("a")
-    assert started.processes == []
-
-
 @pytest.mark.parametrize("change", [{"turns": [1, 3]}, {"limiter": "dcb"}, {"limiter_burst_bytes": 9_000}])
-def test_flows_of_a_card_agree_on_what_is_kept(change: dict[str, object]) -> None:
+def test_flows_of_a_card_agree_on_its_limiters(change: dict[str, object]) -> None:
     started = Started()
     servers = LimiterServers(started.start)
     first = asking("a", "10.9.0.1", [1, 2])
@@ -105,7 +98,7 @@ def test_flows_of_a_card_agree_on_what_is_kept(change: dict[str, object]) -> Non
     assert started.running() == [], "the one that was refused is not waited for"
 
 
-def test_one_that_hangs_is_killed() -> None:
+def test_a_hanging_server_is_killed() -> None:
     started = Started(hangs=True)
     servers = LimiterServers(started.start)
     servers.join(asking("a", "10.9.0.1", [1]))
@@ -131,25 +124,25 @@ class Flow:
     """A flow that records the server's messages."""
 
     lender: LimiterClient
-    told: list[str] = field(default_factory=list)
-    noted: list[tuple[str, str]] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    events: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.lender.attach(self, lambda _now, event, detail: self.noted.append((event, detail)))
+        self.lender.attach(self, lambda _now, event, detail: self.events.append((event, detail)))
 
     def begin(self, limiter: int, now: HostNs) -> None:
-        self.told.append(f"use {limiter}")
+        self.messages.append(f"use {limiter}")
 
     def leave(self, now: HostNs) -> None:
-        self.told.append("leave")
+        self.messages.append("leave")
 
     def hear(self) -> str:
-        """Wait for one word of the server."""
+        """Wait for one message of the server."""
         self.lender.receive(NOW)
-        return self.told[-1]
+        return self.messages[-1]
 
 
-class Hall:
+class LocalServer:
     """A server in this process, whose turns a test calls, with a clock that a test sets."""
 
     def __init__(self, directory: Path, priorities: tuple[int, ...], refusal: str = "") -> None:
@@ -165,11 +158,11 @@ class Hall:
         )
 
     def enter(self) -> Flow:
-        """A flow that comes, and is greeted."""
-        with ThreadPoolExecutor(1) as knocking:
-            knock = knocking.submit(LimiterClient, self.place)
+        """Return a flow that has connected."""
+        with ThreadPoolExecutor(1) as connecting:
+            connected = connecting.submit(LimiterClient, self.place)
             self.server.turn()
-            flow = Flow(knock.result(PATIENCE_S))
+            flow = Flow(connected.result(PATIENCE_S))
         self._flows.append(flow)
         return flow
 
@@ -182,78 +175,81 @@ class Hall:
         os.close(self.sink)
 
 
+def requested_by(local: "LocalServer", count: int) -> list[Flow]:
+    """Flows that connect, and then request a limiter one after the other."""
+    flows = [local.enter() for _ in range(count)]
+    for flow in flows:
+        flow.lender.send(Claim.REQUEST, NOW)
+        local.server.turn()
+    return flows
+
+
 @pytest.fixture
-def hall(directory: Path) -> Iterator[Hall]:
+def local(directory: Path) -> Iterator[LocalServer]:
     """Two limiters, those of priorities 4 and 6."""
-    with closing(Hall(directory, (4, 6))) as opened:
+    with closing(LocalServer(directory, (4, 6))) as opened:
         yield opened
 
 
-def test_worked_example(hall: Hall) -> None:
+def test_worked_example(local: LocalServer) -> None:
     """Two limiters and three flows: after 10 ms the one that held longest makes room for the third."""
-    a, b, c = (hall.enter() for _ in range(3))
-    for flow in (a, b, c):
-        flow.lender.request(NOW)
-        hall.server.turn()
+    a, b, c = requested_by(local, 3)
     assert (a.hear(), b.hear()) == ("use 4", "use 6")
-    hall.now = TURN_NS
-    hall.server.turn()
+    local.now = TURN_NS
+    local.server.turn()
     assert a.hear() == "leave"
-    a.lender.give_back(NOW, wants_more=True)
-    hall.server.turn()
+    a.lender.send(Claim.RETURN_AND_REQUEST, NOW)
+    local.server.turn()
     assert c.hear() == "use 4"
-    b.lender.set_idle(NOW)
-    hall.server.turn()
+    b.lender.send(Claim.IDLE, NOW)
+    local.server.turn()
     assert b.hear() == "leave", "the first one waits again"
-    b.lender.give_back(NOW, wants_more=False)
-    hall.server.turn()
+    b.lender.send(Claim.RETURN, NOW)
+    local.server.turn()
     assert a.hear() == "use 6"
-    assert a.noted == [("turn", "priority 4"), ("turn_over", "priority 4"), ("turn", "priority 6")]
-    assert hall.lifted == [], "the next flow sets the limiter first"
+    assert a.events == [("turn", "priority 4"), ("turn_over", "priority 4"), ("turn", "priority 6")]
+    assert local.lifted == [], "the next flow sets the limiter first"
 
 
-def test_what_one_leaves_is_lifted_before_it_is_lent_again(hall: Hall) -> None:
-    flows = [hall.enter() for _ in range(4)]
-    for flow in flows:
-        flow.lender.request(NOW)
-        hall.server.turn()
+def test_the_limit_of_an_ended_flow_is_lifted(local: LocalServer) -> None:
+    flows = requested_by(local, 4)
     waiting = flows.pop(2)
     waiting.lender.close()
-    hall.server.turn()
-    assert hall.lifted == [], "it only waited"
+    local.server.turn()
+    assert local.lifted == [], "it only waited"
     flows[0].lender.close()
-    hall.server.turn()
-    assert hall.lifted == [4]
+    local.server.turn()
+    assert local.lifted == [4]
     assert flows[2].hear() == "use 4"
 
 
-def test_whoever_talks_nonsense_is_sent_away(hall: Hall) -> None:
+def test_an_invalid_message_disconnects_the_flow(local: LocalServer) -> None:
     """Returning a limiter that the flow does not have is also invalid."""
-    for nonsense in (b"more!", RETURN):
-        flow = hall.enter()
-        os.write(flow.lender.fileno(), nonsense)
-        hall.server.turn()
+    for message in (b"more!", Claim.RETURN.value):
+        flow = local.enter()
+        os.write(flow.lender.fileno(), message)
+        local.server.turn()
         with pytest.raises(LimiterError, match="the server has ended"):
             flow.hear()
         with pytest.raises(LimiterError, match="lost the server"):
-            flow.lender.request(NOW)
+            flow.lender.send(Claim.REQUEST, NOW)
 
 
-def test_a_refusal_is_told_to_each(directory: Path) -> None:
-    with closing(Hall(directory, (), "limiter 4 of eth1 is taken by another flow of this host")) as hall:
+def test_each_flow_gets_the_refusal(directory: Path) -> None:
+    with closing(LocalServer(directory, (), "limiter 4 of eth1 is taken by another flow")) as local:
         for _ in range(2):
             with pytest.raises(LimiterError, match="shared limiters: limiter 4 of eth1 is taken by another"):
-                hall.enter()
+                local.enter()
 
 
-def test_where_no_server_is_a_flow_is_told_so(directory: Path) -> None:
+def test_a_missing_server_is_an_error(directory: Path) -> None:
     with pytest.raises(LimiterError, match=r"no server listens at turns-10\.9\.0\.1"):
         LimiterClient(socket_of(directory, ADDRESS))
 
 
 @dataclass
 class Lifts(LimiterSlots):
-    """Says on a pipe what was lifted."""
+    """Writes to a pipe what was lifted."""
 
     pipe: int
 
@@ -267,22 +263,35 @@ class Lifts(LimiterSlots):
 def holder(place: Path, _source: int, sink: int) -> int:
     """A flow in its own process, which prints its limiter and waits to be killed."""
     lender = LimiterClient(place)
-    told: list[str] = []
+    messages: list[str] = []
 
     class Borrower:
         def begin(self, limiter: int, now: HostNs) -> None:
-            told.append(str(limiter))
+            messages.append(str(limiter))
 
         def leave(self, now: HostNs) -> None:
             """Nothing."""
 
     lender.attach(Borrower(), lambda _now, _event, _detail: None)
-    lender.request(NOW)
-    while not told:
+    lender.send(Claim.REQUEST, NOW)
+    while not messages:
         lender.receive(NOW)
-    os.write(sink, told[0].encode())
+    os.write(sink, messages[0].encode())
     signal.pause()
     return 0
+
+
+def server_of(directory: Path, kept: Sequence[int] = ()) -> ForkedProcess:
+    """Start the server of priority 3."""
+    request = Prepare("a", 1, "requester", ADDRESS, "rogue", 100, limiter="htb", priority=3, turns=[3])
+    with listener_at(socket_of(directory, ADDRESS)) as listener:
+        return ForkedProcess(
+            lambda source, _sink: serve_limiters(
+                request, lambda _address: PORT, listener, Poller(clock.host_ns), source
+            ),
+            directory / "server.log",
+            [listener.fileno(), *kept],
+        )
 
 
 def test_a_killed_process_leaves_its_limiter_to_the_next(
@@ -292,15 +301,7 @@ def test_a_killed_process_leaves_its_limiter_to_the_next(
     lifted, lifting = os.pipe()
     monkeypatch.setitem(SLOTS, "htb", lambda _interface, _priorities: Lifts(lifting))
     place, flows = socket_of(directory, ADDRESS), list[ForkedProcess]()
-    request = Prepare("a", 1, "requester", ADDRESS, "rogue", 100, limiter="htb", priority=3, turns=[3])
-    with listener_at(place) as listener:
-        server = ForkedProcess(
-            lambda source, _sink: serve_limiters(
-                request, lambda _address: PORT, listener, Poller(clock.host_ns), source
-            ),
-            directory / "server.log",
-            [listener.fileno(), lifting],
-        )
+    server = server_of(directory, [lifting])
     for number in range(4):
         flows.append(ForkedProcess(partial(holder, place), directory / f"flow{number}.log"))
     by_output = {flow.stdout.fileno(): flow for flow in flows}
@@ -324,40 +325,30 @@ def test_a_killed_process_leaves_its_limiter_to_the_next(
 @pytest.mark.parametrize(
     "error", [LimiterError("limiter 3 is taken"), VerbsUnavailable("no GID for 10.9.0.1")]
 )
-def test_limiters_that_are_not_to_be_had_are_refused_to_each_flow(
+def test_unavailable_limiters_are_refused_to_each_flow(
     directory: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def refuse(_interface: PacedInterface, _priorities: object) -> LimiterSlots:
         raise error
 
     monkeypatch.setitem(SLOTS, "htb", refuse)
-    request = Prepare("a", 1, "requester", ADDRESS, "rogue", 100, limiter="htb", priority=3, turns=[3])
-    place = socket_of(directory, ADDRESS)
-    with listener_at(place) as listener:
-        server = ForkedProcess(
-            lambda source, _sink: serve_limiters(
-                request, lambda _address: PORT, listener, Poller(clock.host_ns), source
-            ),
-            directory / "server.log",
-            [listener.fileno()],
-        )
+    server = server_of(directory)
     with pytest.raises(LimiterError, match=str(error)):
-        LimiterClient(place)
+        LimiterClient(socket_of(directory, ADDRESS))
     server.stdin.close()
     assert server.wait(PATIENCE_S) == 0
     server.stdout.close()
 
 
-def test_what_cannot_be_lifted_ends_nobody(hall: Hall, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_limit_that_cannot_be_lifted_is_logged(
+    local: LocalServer, capsys: pytest.CaptureFixture[str]
+) -> None:
     def fail(_priority: int) -> None:
         raise LimiterError("the card is gone")
 
-    hall.server._lift = fail
-    a, b, c = (hall.enter() for _ in range(3))
-    for flow in (a, b, c):
-        flow.lender.request(NOW)
-        hall.server.turn()
+    local.server._lift = fail
+    a, _, c = requested_by(local, 3)
     a.lender.close()
-    hall.server.turn()
+    local.server.turn()
     assert c.hear() == "use 4"
     assert capsys.readouterr().err == "a limit cannot be lifted: the card is gone\n"

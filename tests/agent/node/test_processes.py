@@ -19,7 +19,7 @@ def echo(source: int, sink: int) -> int:
     return 7
 
 
-def test_a_child_talks_over_its_two_descriptors(tmp_path: Path) -> None:
+def test_a_child_reads_and_writes_its_two_descriptors(tmp_path: Path) -> None:
     child = ForkedProcess(echo, tmp_path / "log")
     child.stdin.write(b"hello")
     assert child.stdout.read() == b"HELLO"
@@ -34,7 +34,7 @@ def chatter(source: int, sink: int) -> int:
     raise ZeroDivisionError("division by zero")
 
 
-def test_what_it_prints_and_what_it_raises_goes_to_its_log(tmp_path: Path) -> None:
+def test_output_and_traceback_go_to_the_log(tmp_path: Path) -> None:
     (tmp_path / "log").write_text("of a role of this name in an earlier cell\n")
     child = ForkedProcess(chatter, tmp_path / "log")
     assert child.stdout.read() == b""
@@ -50,7 +50,7 @@ def hang(source: int, sink: int) -> int:
     return len(os.read(source, 1))
 
 
-def test_a_child_that_hangs_is_waited_for_only_so_long(tmp_path: Path) -> None:
+def test_a_hanging_child_is_killed(tmp_path: Path) -> None:
     child = ForkedProcess(hang, tmp_path / "log")
     with pytest.raises(subprocess.TimeoutExpired):
         child.wait(0.01)
@@ -64,7 +64,7 @@ def count(source: int, sink: int) -> int:
     return len(list(Path("/proc/self/fd").iterdir())) - 1
 
 
-def test_a_child_has_no_descriptors_but_its_own(tmp_path: Path) -> None:
+def test_a_child_inherits_no_other_descriptors(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     child = ForkedProcess(count, tmp_path / "log")
     assert child.wait() == 5
@@ -102,30 +102,30 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
 
 
 @pytest.mark.parametrize(
-    ("near", "told", "bound"),
+    ("near", "reported", "bound"),
     [("0-1,4", "0,1,4", {0, 1, 4}), ("8-9", "8,9", {8, 9}), ("15-20", "15", {15}), ("3", "3", {3})],
 )
-def test_a_role_stays_on_the_card_s_numa_node(
-    machine: Machine, near: str, told: str, bound: set[int]
+def test_a_role_is_bound_to_the_numa_node_of_the_card(
+    machine: Machine, near: str, reported: str, bound: set[int]
 ) -> None:
-    assert stay_near(CARD, machine.near_card(near).sysfs) == told
+    assert stay_near(CARD, machine.near_card(near).sysfs) == reported
     assert machine.bound == bound
 
 
 @pytest.mark.parametrize("near", ["", "16-31", "all"])
-def test_where_the_kernel_names_none_of_ours_nothing_is_bound(machine: Machine, near: str) -> None:
+def test_without_usable_processors_nothing_is_bound(machine: Machine, near: str) -> None:
     assert stay_near(CARD, machine.near_card(near).sysfs) is None
     assert machine.bound is None
 
 
-def test_a_device_in_software_is_near_everything(machine: Machine) -> None:
+def test_a_software_device_binds_nothing(machine: Machine) -> None:
     assert stay_near(CARD, machine.sysfs) is None, "no such file"
     assert stay_near(replace(CARD, driver="software"), machine.near_card("0-1").sysfs) is None
     assert machine.bound is None
 
 
 @pytest.mark.parametrize("kind", [socket.SOCK_SEQPACKET, socket.SOCK_STREAM])
-def test_a_listener_takes_the_place_of_an_old_one_and_only_its_owner_may_connect(
+def test_a_listener_replaces_an_old_socket_and_admits_only_its_owner(
     kind: socket.SocketKind,
 ) -> None:
     with tempfile.TemporaryDirectory() as directory:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.agent_roles import LIMIT_MS, SECOND_NS, Stage, play, results
 
+from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError, SettingsError
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable
@@ -35,12 +36,16 @@ LOAD = Load("here", LIMIT_MS, 100_000, count=3)
 HEARTBEAT = Heartbeat("here", LIMIT_MS)
 
 
-def test_a_role_lives_from_prepared_to_finished(stage: Stage) -> None:
+def test_the_states_of_a_role(stage: Stage) -> None:
     here, there = stage.pair()
     states = [here.ask(HEARTBEAT, Alive).state]
     here.role.handle(LOAD)
     here.role.handle(START)
-    states.append(here.ask(HEARTBEAT, Alive).state)
+    for _ in range(100):
+        here.turn()
+    waiting = here.ask(HEARTBEAT, Alive)
+    assert (here.role.deadline_ns, waiting.moved_bytes) == (START.start_ns, 0), "nothing starts early"
+    states.append(waiting.state)
     stage.clock.now = 1_000_000
     here.turn()
     states.append(here.ask(HEARTBEAT, Alive).state)
@@ -52,18 +57,7 @@ def test_a_role_lives_from_prepared_to_finished(stage: Stage) -> None:
     assert there.ask(Heartbeat("there", LIMIT_MS), Alive).state == "connected"
 
 
-def test_nothing_starts_before_its_time(stage: Stage) -> None:
-    here, _ = stage.pair()
-    here.role.handle(LOAD)
-    here.role.handle(START)
-    for _ in range(100):
-        here.turn()
-    assert here.role.state is RoleState.WAITING
-    assert here.role.deadline_ns == START.start_ns
-    assert here.ask(HEARTBEAT, Alive).moved_bytes == 0
-
-
-def test_what_still_runs_at_the_end_of_the_time_is_cut_off(stage: Stage) -> None:
+def test_running_transfers_are_cut_off_at_the_end_of_the_time(stage: Stage) -> None:
     here, there = stage.pair()
     play(here, there, Load("here", LIMIT_MS, 65_536, count=None), run_ns=5_000_000)
     sent = results(here)
@@ -73,7 +67,7 @@ def test_what_still_runs_at_the_end_of_the_time_is_cut_off(stage: Stage) -> None
     assert sent.end_ns >= sent.start_ns + 5_000_000
 
 
-def test_arrivals_come_in_portions(stage: Stage) -> None:
+def test_arrivals_are_appended(stage: Stage) -> None:
     here, there = stage.pair()
     assert here.ask(Arrivals("here", LIMIT_MS, [[0, 5], [100, 70_000]]), Loaded).transfers == 2
     assert here.ask(Arrivals("here", LIMIT_MS, [[3_000_000, 0]]), Loaded).transfers == 3
@@ -92,7 +86,7 @@ def test_repeats_end_after_their_time(stage: Stage) -> None:
     assert results(here).status == "ok"
 
 
-def test_requests_out_of_order_are_refused(stage: Stage) -> None:
+def test_requests_out_of_order_are_errors(stage: Stage) -> None:
     here, there = stage.pair()
     request = Prepare("new", LIMIT_MS, "requester", "10.9.0.1", "rogue", 4_096)
     new = stage.enter(request)
@@ -114,7 +108,7 @@ def test_requests_out_of_order_are_refused(stage: Stage) -> None:
         here.role.handle(Hello(3))
 
 
-def test_a_requester_that_runs_is_busy_and_a_responder_never(stage: Stage) -> None:
+def test_only_a_running_requester_is_busy(stage: Stage) -> None:
     here, there = stage.pair()
     here.role.handle(LOAD)
     for actor in (here, there):
@@ -135,7 +129,7 @@ def test_a_failure_is_kept_with_its_reason(stage: Stage) -> None:
     assert here.role.deadline_ns is None
 
 
-def test_what_waits_starts_when_it_is_told(stage: Stage) -> None:
+def test_a_transfer_waits_for_an_event(stage: Stage) -> None:
     """Transfer 2 waits for the end of transfer 1, and a millisecond."""
     here, there = stage.pair("roce", tells=["end", "arrival"])
     here.role.handle(Arrivals("here", LIMIT_MS, [[0, 1_000], [0, 1_000]]))
@@ -146,7 +140,19 @@ def test_what_waits_starts_when_it_is_told(stage: Stage) -> None:
     assert (second["waited_for_role"], second["waited_for_transfer"]) == ("here", "1")
 
 
-def test_only_arrivals_of_roles_that_tell_wait(stage: Stage) -> None:
+@pytest.mark.parametrize(("transport", "address"), [("roce", "10.9.0.1"), ("reno", "127.0.0.1")])
+def test_an_event_may_come_before_the_start(stage: Stage, transport: str, address: str) -> None:
+    here, _ = stage.pair(transport, address=address, tells=["end", "arrival"])
+    here.role.handle(Arrivals("here", LIMIT_MS, [[0, 1_000], [0, 1_000]]))
+    here.role.handle(After("here", LIMIT_MS, "here", "end", [[1, 0, 0]]))
+    events = here.workplace.transfer_events
+    assert events is not None
+    events.on_end(1, HostNs(0))
+    here.role.handle(START)
+    assert here.role.deadline_ns == START.start_ns
+
+
+def test_only_arrivals_of_roles_with_events_wait(stage: Stage) -> None:
     here, _ = stage.pair("roce", tells=["end", "arrival"])
     with pytest.raises(MessageError, match="the number of a waiting transfer is not among the arrivals"):
         here.role.handle(After("here", LIMIT_MS, "here", "end", [[0, 0, 0]]))
@@ -155,7 +161,7 @@ def test_only_arrivals_of_roles_that_tell_wait(stage: Stage) -> None:
         silent.role.handle(After("here", LIMIT_MS, "here", "end", [[0, 0, 0]]))
 
 
-def test_a_role_that_fails_is_waited_for_no_longer(stage: Stage) -> None:
+def test_a_failed_role_closes_its_events(stage: Stage) -> None:
     here, _ = stage.pair("roce", tells=["end", "arrival"])
     place = place_of(here.workplace.spool.directory, "here")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
@@ -168,25 +174,19 @@ def test_a_role_that_fails_is_waited_for_no_longer(stage: Stage) -> None:
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 4_096)
 
 
-def test_an_unknown_transport_is_refused_before_anything_is_opened(stage: Stage) -> None:
+def test_an_invalid_request_opens_nothing_and_closing_releases_everything(stage: Stage) -> None:
     with pytest.raises(SettingsError, match="transport: got 'tcp'"):
         stage.enter(replace(PREPARE, transport="tcp"))
-    assert stage.fabric.queue_pairs == {}
-
-
-def test_an_address_without_a_port_is_refused(stage: Stage) -> None:
     with pytest.raises(VerbsUnavailable, match=r"10\.9\.0\.9; this node has rxe0/1"):
         stage.enter(replace(PREPARE, address="10.9.0.9"))
-
-
-def test_leaving_gives_everything_back(stage: Stage) -> None:
+    assert stage.fabric.queue_pairs == {}
     stage.enter(PREPARE)
     assert len(stage.fabric.queue_pairs) == 3, "main, shadow and side channel"
     stage.stack.close()
     assert stage.fabric.queue_pairs == {}
 
 
-def test_a_role_is_near_its_card_before_it_has_memory(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_role_is_bound_to_processors_first(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     def stay_near(port: PortAddress, sysfs: Path) -> str:
         assert (port.device, sysfs) == ("rxe0", stage.directory / "sysfs")
         assert stage.fabric.queue_pairs == {}
@@ -198,26 +198,18 @@ def test_a_role_is_near_its_card_before_it_has_memory(stage: Stage, monkeypatch:
     assert stage.enter(PREPARE).introduction.processors == "0,1"
 
 
-def test_a_limiter_belongs_to_a_priority(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = stage.directory / "tc"
-    path.write_text("#!/bin/sh\ncat >/dev/null\n")
+def test_a_limiter_needs_a_priority_and_gets_its_burst(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, commands = stage.directory / "tc", stage.directory / "commands"
+    path.write_text(f"#!/bin/sh\ncat >{commands}\n")
     path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{stage.directory}:{os.environ['PATH']}")
     with pytest.raises(SettingsError, match="priority: got 0, expected 1 to 7"):
         stage.enter(replace(PREPARE, limiter="htb"))
-    told = stage.enter(replace(PREPARE, limiter="htb", priority=3)).introduction
-    assert (told.limiter, told.limiter_step_bps) == ("htb", 8)
-
-
-def test_a_limiter_gets_the_burst_of_its_host(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = stage.directory / "said"
-    path = stage.directory / "tc"
-    path.write_text(f"#!/bin/sh\ncat >{said}\n")
-    path.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{stage.directory}:{os.environ['PATH']}")
-    stage.enter(replace(PREPARE, limiter="htb", priority=3, limiter_burst_bytes=5_000))
+    limited = replace(PREPARE, limiter="htb", priority=3, limiter_burst_bytes=5_000)
+    introduction = stage.enter(limited).introduction
+    assert (introduction.limiter, introduction.limiter_step_bps) == ("htb", 8)
     stage.stack.close()
-    assert "burst 5000b cburst 5000b" in said.read_text()
+    assert "burst 5000b cburst 5000b" in commands.read_text()
 
 
 def test_software_cannot_hold_back_responses_to_reads(stage: Stage) -> None:
@@ -235,12 +227,12 @@ def test_software_cannot_hold_back_responses_to_reads(stage: Stage) -> None:
         ({"limiter": "software"}, "limiter: got 'software', expected one of dcb, htb that can be shared"),
     ],
 )
-def test_what_cannot_take_turns_is_refused(stage: Stage, change: dict[str, object], reason: str) -> None:
+def test_invalid_shared_limiters_are_errors(stage: Stage, change: dict[str, object], reason: str) -> None:
     request = replace(PREPARE, limiter="htb", priority=1, turns=[1, 2])
     with pytest.raises(SettingsError, match=reason):
         stage.enter(replace(request, **change))  # type: ignore[arg-type]
 
 
-def test_without_a_limiter_server_none_are_shared(stage: Stage) -> None:
+def test_shared_limiters_need_a_server(stage: Stage) -> None:
     with pytest.raises(LimiterError, match="shared limiters: no server listens at turns-"):
         stage.enter(replace(PREPARE, limiter="htb", priority=1, turns=[1, 2]))

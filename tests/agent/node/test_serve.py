@@ -36,19 +36,19 @@ def beside_the_note(stderr: bytes) -> list[bytes]:
     return [line for line in stderr.splitlines() if b"samples go to" not in line]
 
 
-def test_the_end_of_input_ends_the_agent_quietly() -> None:
+def test_the_end_of_input_ends_the_agent() -> None:
     done = serve(HELLO)
     assert (done.returncode, done.stdout.count(b"\n"), beside_the_note(done.stderr)) == (0, 1, [])
 
 
-def test_garbage_gets_one_line_and_an_exit_code() -> None:
+def test_garbage_has_an_error_reply_and_exit_code_1() -> None:
     done = serve(b"\x80garbage\n")
     assert done.returncode == 1
     assert done.stdout.startswith(b'{"type":"error","role":null,"kind":"protocol","message":')
     assert beside_the_note(done.stderr) == []
 
 
-def test_what_a_library_prints_does_not_reach_the_conversation() -> None:
+def test_output_of_libraries_goes_to_standard_error() -> None:
     code = """
 import os
 from rogue.agent.node.serve import own_streams
@@ -62,27 +62,7 @@ os.write(sink, os.read(source, 100))
     assert (done.stdout, done.stderr) == (b"conversation", b"library chatter\nmore chatter\n")
 
 
-def test_the_sessions_directory_is_gone_afterwards(tmp_path: Path) -> None:
-    code = f"""
-import tempfile
-tempfile.tempdir = {str(tmp_path)!r}
-from rogue.agent.node import serve
-serve.SPOOL = serve.Path({str(tmp_path / "none")!r})
-supervise = serve.supervise
-raise SystemExit(supervise())
-"""
-    assert serve(HELLO, code).returncode == 0
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_samples_go_where_provisioning_has_made_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve_module, "SPOOL", tmp_path)
-    with serve_module.own_directory() as directory:
-        assert directory.parent == tmp_path
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_without_such_room_they_go_to_temporary_files_and_it_says_so(
+def test_without_a_provisioned_spool_samples_go_to_temporary_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(serve_module, "SPOOL", tmp_path / "none")
@@ -92,18 +72,19 @@ def test_without_such_room_they_go_to_temporary_files_and_it_says_so(
 
 
 @pytest.mark.parametrize(("group", "mode"), [(str(os.getgid()), 0o2750), ("", 0o700), ("0; rm", 0o700)])
-def test_whoever_came_through_sudo_may_read_the_samples(
+def test_the_user_of_sudo_may_read_the_samples(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str, mode: int
 ) -> None:
     """Files are fetched over SFTP as the user that logged in, not as root."""
     monkeypatch.setattr(serve_module, "SPOOL", tmp_path)
     monkeypatch.setenv("SUDO_GID", group)
     with serve_module.own_directory() as directory:
-        assert stat.S_IMODE(directory.stat().st_mode) == mode
+        assert (directory.parent, stat.S_IMODE(directory.stat().st_mode)) == (tmp_path, mode)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_role_is_served_by_a_process_of_its_own() -> None:
-    """This machine has no RDMA device, which the role says in its own words."""
+def test_a_role_has_its_own_process() -> None:
+    """This machine has no RDMA device, which is the error."""
     program = [sys.executable, "-m", "rogue.agent", "serve"]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as agent:
         assert agent.stdin is not None and agent.stdout is not None
@@ -149,7 +130,7 @@ raise SystemExit(serve.supervise())
 """
 
 
-def test_what_processes_left_that_were_all_killed_goes_with_the_next_session(tmp_path: Path) -> None:
+def test_the_next_session_removes_directories_of_killed_processes(tmp_path: Path) -> None:
     (tmp_path / "rogue-agent-left").mkdir()
     (tmp_path / "rogue-agent-left" / "spool").write_bytes(bytes(1000))
     (tmp_path / "somebody-elses").mkdir()
@@ -157,7 +138,7 @@ def test_what_processes_left_that_were_all_killed_goes_with_the_next_session(tmp
     assert [path.name for path in tmp_path.iterdir()] == ["somebody-elses"]
 
 
-def test_sessions_at_the_same_time_leave_each_other_alone(tmp_path: Path) -> None:
+def test_concurrent_sessions_keep_their_directories(tmp_path: Path) -> None:
     code = SERVE_IN.format(place=str(tmp_path))
     program = [sys.executable, "-c", code]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as first:
@@ -178,9 +159,7 @@ def wait_for(look: Callable[[], T]) -> T:
     return found
 
 
-def test_a_lock_that_another_user_holds_on_the_place_keeps_nobody_waiting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_lock_of_another_user_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everybody may lock /tmp, and hold the lock for ever."""
     monkeypatch.setattr(serve_module, "SPOOL", tmp_path)
     descriptor = os.open(tmp_path, os.O_RDONLY)
@@ -195,7 +174,7 @@ def test_a_lock_that_another_user_holds_on_the_place_keeps_nobody_waiting(
         os.close(descriptor)
 
 
-def test_a_link_in_the_place_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A link with the name of a session is not followed."""
     place, victim = tmp_path / "place", tmp_path / "victim"
     place.mkdir()

@@ -6,8 +6,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +41,7 @@ from rogue.agent.node.wire import LINE_BYTES_MAX, AgentClient, encode
 
 LONG_MS = 60_000
 PREPARED = Prepared("a", "tcp", "10.9.0.1", 10**10, 1500, "host", "event", "none", tcp_port=40_000)
-# Replies to `prepare`; hangs on `connect`; dies on `start`; babbles on `result`.
+# Replies to `prepare`, not to `connect`; fails at `start`; writes garbage at `result`.
 DATA_PROCESS = """
 import json, sys
 for line in sys.stdin:
@@ -51,7 +53,7 @@ for line in sys.stdin:
         sys.exit("no more memory")
     elif request["type"] == "result":
         print("libfoo: warning", flush=True)
-open(sys.argv[2], "w").write("gave back what it held")
+open(sys.argv[2], "w").write("released")
 """
 
 
@@ -76,26 +78,33 @@ class Agent:
     thread: threading.Thread
     exit_codes: list[int] = field(default_factory=list)
 
-    def hang_up(self) -> int:
-        """End the supervisor's input and wait for its exit code."""
-        self.wire.shutdown(socket.SHUT_WR)
+    def wait(self) -> int:
+        """Wait for the supervisor's end; return its exit code."""
         self.thread.join(60)
         return self.exit_codes[0]
 
 
-@pytest.fixture
-def agent(tmp_path: Path) -> Iterator[Agent]:
+@contextmanager
+def agent_in(directory: Path, **options: Any) -> Iterator[Agent]:
     here, there = socket.socketpair()
     with here, there:
         here.settimeout(60)
         exit_codes: list[int] = []
-        supervisor = Supervisor(there.fileno(), there.fileno(), launch, tmp_path)
+        supervisor = Supervisor(there.fileno(), there.fileno(), launch, directory, **options)
         thread = threading.Thread(target=lambda: exit_codes.append(supervisor.serve()))
         thread.start()
-        yield Agent(here, AgentClient(here), thread, exit_codes)
-        if thread.is_alive():
-            here.shutdown(socket.SHUT_WR)
-        thread.join(60)
+        try:
+            yield Agent(here, AgentClient(here), thread, exit_codes)
+        finally:
+            if thread.is_alive():
+                here.shutdown(socket.SHUT_WR)
+            thread.join(60)
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    with agent_in(tmp_path) as opened:
+        yield opened
 
 
 def prepare(role: str = "a", time_limit_ms: int = LONG_MS) -> Prepare:
@@ -106,38 +115,19 @@ def connect(role: str = "a", time_limit_ms: int = LONG_MS) -> Connect:
     return Connect(role, time_limit_ms, PREPARED)
 
 
-def test_what_the_node_is_may_be_known_already(tmp_path: Path) -> None:
+def test_known_capabilities_are_returned(tmp_path: Path) -> None:
     known = Capabilities(PROTOCOL, "known", "6.1", "3.11", None, 1, 1, [], [], [])
-    here, there = socket.socketpair()
-    with here, there:
-        supervisor = Supervisor(there.fileno(), there.fileno(), launch, tmp_path, look=lambda: known)
-        thread = threading.Thread(target=supervisor.serve)
-        thread.start()
-        assert AgentClient(here).open() == replace(known, directory=str(tmp_path))
-        here.shutdown(socket.SHUT_WR)
-        thread.join(60)
+    with agent_in(tmp_path, look=lambda: known) as agent:
+        assert agent.client.open() == replace(known, directory=str(tmp_path))
 
 
-def test_a_greeting_says_what_the_node_is(agent: Agent, tmp_path: Path) -> None:
+def test_hello_returns_the_capabilities(agent: Agent, tmp_path: Path) -> None:
     capabilities = agent.client.open()
     assert capabilities.protocol == PROTOCOL
     assert capabilities.python.count(".") == 2
     assert capabilities.directory == str(tmp_path)
-    assert agent.hang_up() == 0
-
-
-def test_each_role_has_its_own_data_process(agent: Agent) -> None:
-    agent.client.open()
-    assert agent.client.request(prepare("a"), Prepared).role == "a"
-    assert agent.client.request(prepare("b"), Prepared).role == "b"
-
-
-def test_stop_ends_everything(agent: Agent) -> None:
-    agent.client.open()
-    agent.client.request(prepare(), Prepared)
-    agent.client.close()
-    agent.thread.join(60)
-    assert agent.exit_codes == [0]
+    agent.wire.shutdown(socket.SHUT_WR)
+    assert agent.wait() == 0
 
 
 def test_a_data_process_that_does_not_reply_is_ended_at_its_time_limit(agent: Agent) -> None:
@@ -150,7 +140,7 @@ def test_a_data_process_that_does_not_reply_is_ended_at_its_time_limit(agent: Ag
     assert agent.client.request(prepare("b2"), Prepared).role == "b2", "the other roles continue"
 
 
-def test_a_data_process_that_dies_is_reported_in_its_own_words(agent: Agent) -> None:
+def test_a_failed_data_process_is_an_error_with_its_log(agent: Agent) -> None:
     agent.client.open()
     agent.client.request(prepare(), Prepared)
     with pytest.raises(AgentError, match="the data process ended with code 1: no more memory") as caught:
@@ -158,7 +148,7 @@ def test_a_data_process_that_dies_is_reported_in_its_own_words(agent: Agent) -> 
     assert caught.value.kind is ErrorKind.BUG
 
 
-def test_a_data_process_that_babbles_is_ended_and_gives_back_what_it_holds(
+def test_a_data_process_with_an_invalid_reply_is_ended_and_releases_its_resources(
     agent: Agent, tmp_path: Path
 ) -> None:
     agent.client.open()
@@ -177,24 +167,23 @@ def test_a_data_process_that_babbles_is_ended_and_gives_back_what_it_holds(
         (b'{"type":"hello","protocol":1}\n', "got 1, this agent speaks 7"),
     ],
 )
-def test_whatever_breaks_the_rules_ends_the_conversation_with_a_clear_error(
+def test_an_invalid_message_ends_the_conversation_with_an_error(
     agent: Agent, lines: bytes, problem: str
 ) -> None:
     agent.wire.sendall(lines)
     with pytest.raises(AgentError, match=problem) as caught:
         agent.client.request(Stop(), Stopped)
     assert caught.value.kind is ErrorKind.PROTOCOL
-    agent.thread.join(60)
-    assert agent.exit_codes == [1]
+    assert agent.wait() == 1
 
 
-def test_a_role_that_was_not_prepared_cannot_be_asked(agent: Agent) -> None:
+def test_a_request_for_an_unprepared_role_is_an_error(agent: Agent) -> None:
     agent.client.open()
     with pytest.raises(AgentError, match="'a' has not been prepared"):
         agent.client.request(connect(), Connected)
 
 
-def test_requests_do_not_pile_up(agent: Agent) -> None:
+def test_pending_requests_are_limited(agent: Agent) -> None:
     agent.client.open()
     agent.client.request(prepare(), Prepared)
     for _ in range(8):
@@ -203,7 +192,7 @@ def test_requests_do_not_pile_up(agent: Agent) -> None:
         agent.client.request(connect(), Connected)
 
 
-def test_the_clock_is_told_at_once(agent: Agent) -> None:
+def test_the_clock_is_returned_at_once(agent: Agent) -> None:
     agent.client.open()
     first = agent.client.request(Clock(), ClockReading).now_ns
     assert agent.client.request(Clock(), ClockReading).now_ns > first > 0
@@ -216,10 +205,10 @@ def test_a_role_may_be_ended_and_prepared_again(agent: Agent) -> None:
     assert agent.client.request(prepare(), Prepared).role == "a"
 
 
-def test_a_data_process_that_dies_unasked_is_reported_at_the_next_request(
+def test_the_next_request_reports_a_data_process_that_ended(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(globals(), "DATA_PROCESS", DIES_ALONE)
+    monkeypatch.setitem(globals(), "DATA_PROCESS", ENDS_ALONE)
     agent.client.open()
     agent.client.request(prepare("a"), Prepared)
     monkeypatch.undo()
@@ -230,16 +219,13 @@ def test_a_data_process_that_dies_unasked_is_reported_at_the_next_request(
         agent.client.request(connect("a"), Connected)
 
 
-def test_an_agent_that_hears_nothing_ends_itself(agent: Agent) -> None:
+def test_an_agent_without_messages_ends(agent: Agent) -> None:
     agent.client.open(silence_limit_ms=1)
-    agent.thread.join(60)
-    assert agent.exit_codes == [1]
+    assert agent.wait() == 1
 
 
-def test_requests_that_nobody_reads_do_not_stall_the_others(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(globals(), "DATA_PROCESS", DEAF)
+def test_unread_requests_do_not_block_the_others(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "DATA_PROCESS", READS_NOTHING)
     agent.client.open()
     agent.client.request(prepare("a"), Prepared)
     for _ in range(7):
@@ -254,12 +240,12 @@ import pathlib, sys
 sys.stdin.readline()
 print(sys.argv[1], flush=True)
 assert sys.stdin.readline() == ""
-pathlib.Path(sys.argv[2]).write_text("everything given back")
+pathlib.Path(sys.argv[2]).write_text("released")
 """
 
 
 @pytest.mark.parametrize("is_alone", [True, False], ids=["one role", "all of them"])
-def test_a_data_process_gives_back_what_it_holds(
+def test_a_data_process_releases_its_resources(
     agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_alone: bool
 ) -> None:
     monkeypatch.setitem(globals(), "DATA_PROCESS", TIDY)
@@ -269,24 +255,25 @@ def test_a_data_process_gives_back_what_it_holds(
         agent.client.request(EndRole("a", LONG_MS), RoleEnded)
     else:
         agent.client.close()
-    assert (tmp_path / "a.end").read_text() == "everything given back"
+        assert agent.wait() == 0
+    assert (tmp_path / "a.end").read_text() == "released"
 
 
-DIES_ALONE = """
+ENDS_ALONE = """
 import sys
 sys.stdin.readline()
 print(sys.argv[1], flush=True)
 sys.exit(3)
 """
-DEAF = """
+READS_NOTHING = """
 import sys, time
 sys.stdin.readline()
 print(sys.argv[1], flush=True)
 time.sleep(1_000)
 """
-CHATTERBOX = """
+WRITES_MUCH = """
 import sys
-sys.stderr.write("library chatter " * 1_000_000)
+sys.stderr.write("library output " * 1_000_000)
 sys.stderr.flush()
 sys.stdin.readline()
 print(sys.argv[1], flush=True)
@@ -294,39 +281,23 @@ sys.stdin.read()
 """
 
 
-def test_a_limiter_server_that_does_not_start_concerns_one_role(tmp_path: Path) -> None:
+def test_a_failed_limiter_server_affects_one_role(tmp_path: Path) -> None:
     trouble: list[Exception] = [OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))]
 
     def no_server(_request: Prepare) -> "subprocess.Popen[bytes]":
         raise trouble[-1]
 
-    here, there = socket.socketpair()
-    with here, there:
-        here.settimeout(60)
-        supervisor = Supervisor(
-            there.fileno(), there.fileno(), launch, tmp_path, servers=LimiterServers(no_server)
-        )
-        thread = threading.Thread(target=supervisor.serve)
-        thread.start()
-        client = AgentClient(here)
-        try:
-            client.open()
-            with pytest.raises(
-                AgentError, match="prepare: role 'a': its limiter server does not start: Resource"
-            ):
-                client.request(replace(prepare("a"), turns=[1, 2]), Prepared)
-            assert client.request(prepare("b"), Prepared).role == "b", "the other roles continue"
-            trouble.append(SettingsError("turns", [1, 3], "others"))
-            with pytest.raises(AgentError, match="turns: got"):
-                client.request(replace(prepare("a"), turns=[1, 3]), Prepared)
-        finally:
-            here.shutdown(socket.SHUT_WR)
-            thread.join(60)
+    with agent_in(tmp_path, servers=LimiterServers(no_server)) as agent:
+        agent.client.open()
+        with pytest.raises(AgentError, match="role 'a': its limiter server does not start: Resource"):
+            agent.client.request(replace(prepare("a"), turns=[1, 2]), Prepared)
+        assert agent.client.request(prepare("b"), Prepared).role == "b", "the other roles continue"
+        trouble.append(SettingsError("turns", [1, 3], "others"))
+        with pytest.raises(AgentError, match="turns: got"):
+            agent.client.request(replace(prepare("a"), turns=[1, 3]), Prepared)
 
 
-def test_chatter_that_nobody_reads_does_not_stall_a_data_process(
-    agent: Agent, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(globals(), "DATA_PROCESS", CHATTERBOX)
+def test_unread_output_does_not_block_a_data_process(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "DATA_PROCESS", WRITES_MUCH)
     agent.client.open()
     assert agent.client.request(prepare(), Prepared) == PREPARED

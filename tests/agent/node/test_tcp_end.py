@@ -13,40 +13,37 @@ from rogue.agent.core.errors import SettingsError
 from rogue.agent.node.fields import MessageError
 from rogue.agent.node.messages import Connect, Load, Prepare
 
+needs_ipv6 = pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="needs a kernel with IPv6")
 PREPARE = Prepare("here", LIMIT_MS, "requester", "127.0.0.1", "reno", 300_000)
 
 
-def pair(stage: Stage) -> tuple[Actor, Actor]:
-    there = stage.enter(replace(PREPARE, role="there", end="responder"))
-    here = stage.enter(replace(PREPARE, fill_seed=3))
+def half_connected(stage: Stage, address: str = "127.0.0.1") -> tuple[Actor, Actor]:
+    """A requester, and a responder that accepts it from now on."""
+    there = stage.enter(replace(PREPARE, role="there", end="responder", address=address))
+    here = stage.enter(replace(PREPARE, fill_seed=3, address=address))
     there.role.handle(Connect("there", LIMIT_MS, here.introduction))
-    here.role.handle(Connect("here", LIMIT_MS, there.introduction))
     return here, there
 
 
-def test_transfers_end_when_they_have_arrived(stage: Stage) -> None:
-    here, there = pair(stage)
-    play(here, there, Load("here", LIMIT_MS, 300_000, count=5), run_ns=60 * 10**9)
+def check(here: Actor, there: Actor, count: int) -> None:
+    """Move transfers from end to end."""
+    play(here, there, Load("here", LIMIT_MS, 300_000, count=count), run_ns=60 * 10**9)
     sent, received = results(here, checksum=True), results(there, checksum=True)
-    assert (sent.status, sent.transfers_ok) == ("ok", 5)
+    assert (sent.status, sent.transfers_ok, sent.sha256) == ("ok", count, received.sha256)
+    assert (sent.moved_bytes, received.moved_bytes) == (count * 300_000, count * 300_000)
     assert sent.retransmitted_bytes is not None
-    assert sent.sha256 == received.sha256
-    assert (sent.moved_bytes, received.moved_bytes) == (1_500_000, 1_500_000)
-    assert (sent.facts["congestion_control"], received.facts["transfers"]) == ("reno", 5)
+    assert (sent.facts["congestion_control"], received.facts["transfers"]) == ("reno", count)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", pytest.param("::1", marks=needs_ipv6)])
+def test_transfers_end_when_they_have_arrived(stage: Stage, address: str) -> None:
+    here, there = half_connected(stage, address)
+    here.role.handle(Connect("here", LIMIT_MS, there.introduction))
+    check(here, there, 5)
     assert [row["status"] for row in here.rows("transfers")] == ["ok"] * 5
     names = [row["name"] for row in here.rows("counters")]
     assert names == ["tcp_retransmitted_packets", "tcp_sent_bytes", "tcp_retransmitted_bytes"]
     assert there.rows("throughput") is not None
-
-
-@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="needs a kernel with IPv6")
-def test_transfers_arrive_at_an_address_of_ipv6(stage: Stage) -> None:
-    there = stage.enter(replace(PREPARE, role="there", end="responder", address="::1"))
-    here = stage.enter(replace(PREPARE, address="::1"))
-    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
-    here.role.handle(Connect("here", LIMIT_MS, there.introduction))
-    play(here, there, Load("here", LIMIT_MS, 300_000, count=2), run_ns=60 * 10**9)
-    assert (results(here).status, results(there).moved_bytes) == ("ok", 600_000)
 
 
 def test_an_introduction_names_the_port_of_the_end_that_listens(stage: Stage) -> None:
@@ -66,7 +63,7 @@ def test_only_the_announced_peer_is_accepted(stage: Stage) -> None:
     assert results(here).status == "error"
 
 
-def test_what_tcp_has_not_is_refused(stage: Stage) -> None:
+def test_parameters_and_verbs_are_errors_over_tcp(stage: Stage) -> None:
     for changed in (replace(PREPARE, parameters={"retry_count": 3}), replace(PREPARE, verb="read")):
         with pytest.raises(SettingsError, match="TCP has no parameters and no verbs"):
             stage.enter(changed)
@@ -93,25 +90,18 @@ def connected_as(there: Actor, first: bytes) -> socket.socket:
 
 
 @pytest.mark.parametrize("first", [b"", b"x" * 7, encode_header(Header(1, 10)) + bytes(10)])
-def test_the_first_connection_from_the_peers_address_is_no_proof(stage: Stage, first: bytes) -> None:
-    there = stage.enter(replace(PREPARE, role="there", end="responder"))
-    here = stage.enter(replace(PREPARE, fill_seed=3))
-    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+def test_a_connection_without_the_token_is_not_the_peer(stage: Stage, first: bytes) -> None:
+    here, there = half_connected(stage)
     with connected_as(there, first):
         there.turn()
         here.role.handle(Connect("here", LIMIT_MS, there.introduction))
-        play(here, there, Load("here", LIMIT_MS, 300_000, count=2), run_ns=60 * 10**9)
-    sent, received = results(here, checksum=True), results(there, checksum=True)
-    assert (sent.status, sent.sha256) == ("ok", received.sha256)
-    assert received.moved_bytes == 600_000
+        check(here, there, 2)
 
 
 @pytest.mark.parametrize("count", [64, 100])
-def test_silent_connections_do_not_keep_the_peer_out(stage: Stage, count: int) -> None:
+def test_silent_connections_do_not_block_the_peer(stage: Stage, count: int) -> None:
     """Some connect before the peer, as many after it and before its first transfer."""
-    there = stage.enter(replace(PREPARE, role="there", end="responder"))
-    here = stage.enter(replace(PREPARE, fill_seed=3))
-    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
+    here, there = half_connected(stage)
     with ExitStack() as stack:
 
         def crowd() -> None:
@@ -123,10 +113,7 @@ def test_silent_connections_do_not_keep_the_peer_out(stage: Stage, count: int) -
         here.role.handle(Connect("here", LIMIT_MS, there.introduction))
         there.turn()
         crowd()
-        play(here, there, Load("here", LIMIT_MS, 300_000, count=2), run_ns=60 * 10**9)
-    sent, received = results(here, checksum=True), results(there, checksum=True)
-    assert (sent.status, sent.sha256) == ("ok", received.sha256)
-    assert received.moved_bytes == 600_000
+        check(here, there, 2)
 
 
 def test_of_65_silent_connections_the_oldest_is_closed(stage: Stage) -> None:
@@ -142,14 +129,14 @@ def test_of_65_silent_connections_the_oldest_is_closed(stage: Stage) -> None:
         assert select.select(silent[1:], [], [], 0) == ([], [], [])
 
 
-def test_a_token_is_a_secret_of_its_own_for_each_connection(stage: Stage) -> None:
+def test_each_connection_has_its_own_token(stage: Stage) -> None:
     ends = [stage.enter(replace(PREPARE, role=f"there{number}", end="responder")) for number in range(2)]
     tokens = {end.introduction.tcp_token for end in ends}
     assert len(tokens) == 2 and None not in tokens
-    assert stage.enter(PREPARE).introduction.tcp_token is None, "who connects needs none"
+    assert stage.enter(PREPARE).introduction.tcp_token is None, "a requester needs none"
 
 
-def test_a_responder_without_a_token_is_none_of_ours(stage: Stage) -> None:
+def test_a_responder_without_a_token_is_an_error(stage: Stage) -> None:
     there = stage.enter(replace(PREPARE, role="there", end="responder"))
     here = stage.enter(PREPARE)
     with pytest.raises(SettingsError, match=r"peer\.tcp_token"):

@@ -1,4 +1,4 @@
-"""Roles that tell each other of their transfers, over real sockets."""
+"""Events of transfers between roles, over real sockets."""
 
 import socket
 import tempfile
@@ -42,11 +42,15 @@ class Node:
         self.open.append(sender)
         return sender
 
+    def attach(self, waiter: TransferEvents) -> None:
+        """Let the waiter start: its released transfers are in `released`."""
+        waiter.attach(lambda number, not_before_ns: self.released.append((number, not_before_ns)))
+
     def waiter(self, *requests: After, name: str = "a-requester") -> TransferEvents:
         events = self.role(name, "requester", "start", "arrival", "end")
         for request in requests:
             events.wait(request)
-        events.attach(lambda number, not_before_ns: self.released.append((number, not_before_ns)))
+        self.attach(events)
         return events
 
     def turn(self, times: int = 4) -> None:
@@ -67,21 +71,21 @@ def after(known_by: str, moment: str, *waits: list[int], role: str = "a-requeste
     return After(role, LIMIT_MS, known_by, moment, list(waits))  # type: ignore[arg-type]
 
 
-def test_a_transfer_goes_on_when_what_it_waits_for_is_there_and_a_pause_is_over(node: Node) -> None:
+def test_a_transfer_starts_after_its_event_and_a_pause(node: Node) -> None:
     receiver = node.role("b-responder", "responder", "arrival")
     waiter = node.waiter(after("b-responder", "arrival", [0, 0, 70], [1, 1, 0]))
     assert waiter.held == {0, 1}
     node.turn()
     receiver.on_arrival(1, HostNs(900))
     node.turn()
-    assert node.released == [(0, 970)], "the pause counts from the arrival, not from its news"
+    assert node.released == [(0, 970)], "the pause counts from the arrival"
     receiver.on_arrival(2, HostNs(1_000))
     node.turn()
     assert node.released == [(0, 970), (1, 1_000)]
     assert waiter.on_start(1, HostNs(1_000)) == ("b-responder", 1)
 
 
-def test_who_comes_late_hears_everything(node: Node) -> None:
+def test_a_late_receiver_gets_all_events(node: Node) -> None:
     receiver = node.role("b-responder", "responder", "arrival")
     receiver.on_arrival(1, HostNs(5))
     receiver.end()
@@ -90,7 +94,7 @@ def test_who_comes_late_hears_everything(node: Node) -> None:
     assert node.released == [(3, 5)]
 
 
-def test_a_moment_that_was_told_between_two_requests_counts_from_its_instant(node: Node) -> None:
+def test_an_event_between_two_requests_counts_from_its_instant(node: Node) -> None:
     """Otherwise a late request waits until the other role ends."""
     other = node.role("b-requester", "requester", "start", "end")
     waiter = node.role("a-requester", "requester", "start", "end")
@@ -99,7 +103,7 @@ def test_a_moment_that_was_told_between_two_requests_counts_from_its_instant(nod
     other.on_end(1, HostNs(950))
     node.turn()
     waiter.wait(after("b-requester", "end", [1, 0, 7], [0, 1, 0], [2, 0, 0], [2, 1, 0]))
-    waiter.attach(lambda number, not_before_ns: node.released.append((number, not_before_ns)))
+    node.attach(waiter)
     assert node.released == [(1, 957)], "0 and 2 wait for what has not ended"
     other.on_end(2, HostNs(980))
     node.turn()
@@ -115,7 +119,7 @@ def test_a_role_waits_for_its_own_transfers_without_a_socket(node: Node) -> None
 
 
 @pytest.mark.parametrize("how", ["end", "close"])
-def test_whoever_tells_nothing_more_is_waited_for_no_longer(node: Node, how: str) -> None:
+def test_no_transfer_waits_for_a_role_that_has_ended(node: Node, how: str) -> None:
     """A transfer that has not arrived when its flow is over has failed, and counts as arrived (ADR 24)."""
     receiver = node.role("b-responder", "responder", "arrival")
     node.waiter(after("b-responder", "arrival", [0, 0, 0], [1, 1, 25], [2, 2, 0]))
@@ -127,8 +131,8 @@ def test_whoever_tells_nothing_more_is_waited_for_no_longer(node: Node, how: str
     assert node.released == [(0, 900), (1, 2_025), (2, 2_000)]
 
 
-def test_a_moment_may_be_younger_than_the_turn_that_hears_of_it(node: Node) -> None:
-    """Roles run at once: what another one tells may happen while this one looks who has news."""
+def test_an_event_may_be_later_than_the_beginning_of_the_turn(node: Node) -> None:
+    """Roles run in parallel: another one may send an event while this one polls."""
     receiver = node.role("b-responder", "responder", "arrival")
     reading, writing = socket.socketpair()
 
@@ -148,7 +152,7 @@ def test_a_moment_may_be_younger_than_the_turn_that_hears_of_it(node: Node) -> N
 
 
 @pytest.mark.parametrize("knows_first", [False, True])
-def test_a_role_that_fails_before_the_start_holds_nobody(node: Node, *, knows_first: bool) -> None:
+def test_no_transfer_waits_for_a_role_that_failed_before_the_start(node: Node, *, knows_first: bool) -> None:
     receiver = node.role("b-responder", "responder", "arrival")
     waiter = node.role("a-requester", "requester", "start", "arrival", "end")
     waiter.wait(after("b-responder", "arrival", [0, 0, 0]))
@@ -157,12 +161,12 @@ def test_a_role_that_fails_before_the_start_holds_nobody(node: Node, *, knows_fi
         node.turn()
     waiter.wait(after("b-responder", "arrival", [1, 1, 30]))
     node.turn()
-    waiter.attach(lambda number, not_before_ns: node.released.append((number, not_before_ns)))
+    node.attach(waiter)
     assert node.released == [(0, 1_000), (1, 1_030)]
 
 
-def test_a_slow_listener_gets_the_rest_when_there_is_room(node: Node) -> None:
-    """100 000 events are 1.7 MB, more than a socket holds; the end waits until they have been heard."""
+def test_a_slow_receiver_gets_the_rest_when_there_is_room(node: Node) -> None:
+    """100 000 events are 1.7 MB, more than a socket holds; the sender keeps the rest until there is room."""
     count = 100_000
     sender = node.sender("b-responder")
     waits = [[number, number, 0] for number in range(0, count, 1_000)]
@@ -176,22 +180,22 @@ def test_a_slow_listener_gets_the_rest_when_there_is_room(node: Node) -> None:
     assert node.released == [(number, number // 1_000) for number in range(0, count, 1_000)]
 
 
-def test_arrivals_are_written_down_where_they_are_told(node: Node) -> None:
+def test_arrivals_are_recorded(node: Node) -> None:
     node.role("b-responder", "responder", "arrival", "start").on_arrival(1, HostNs(7))
     node.spools["b-responder"].close()
     written = node.directory / "b-responder-arrivals.csv"
     assert written.read_text() == "transfer_id,arrived_ns\n1,7\n"
 
 
-def test_nobody_tells_where_nobody_waits(node: Node) -> None:
+def test_without_waiting_transfers_no_events_are_sent(node: Node) -> None:
     request = Prepare("b-responder", LIMIT_MS, "responder", "10.9.0.1", "roce", 100)
     assert transfer_events_of(request, Spool(node.directory, "b"), node.poller) is None
     assert not list(node.directory.glob("transfers*"))
     node.role("c-requester", "requester", "arrival")
-    assert not list(node.directory.glob("transfers*")), "its responder tells"
+    assert not list(node.directory.glob("transfers*")), "its responder sends them"
 
 
-def test_who_cannot_be_heard_is_named(node: Node) -> None:
+def test_an_unknown_role_or_event_is_an_error(node: Node) -> None:
     with pytest.raises(
         SettingsError, match="got 'transfers-x', expected a role of this node that sends transfer"
     ):
@@ -201,7 +205,7 @@ def test_who_cannot_be_heard_is_named(node: Node) -> None:
 
 
 @pytest.mark.parametrize("record", [b"\x03" + bytes(16), b"\x01" + bytes(8) + b"\xff" * 8])
-def test_what_is_no_moment_is_an_error(node: Node, record: bytes) -> None:
+def test_an_invalid_event_is_an_error(node: Node, record: bytes) -> None:
     sender = node.sender("b-responder")
     node.waiter(after("b-responder", "arrival", [0, 0, 0]))
     sender._record_bytes += record

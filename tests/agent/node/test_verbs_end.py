@@ -17,74 +17,57 @@ from rogue.agent.node.verbs_end import remote_of, seal_of
 PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 4_096)
 
 
-def test_an_introduction_says_what_was_found_and_how_it_will_work(stage: Stage) -> None:
-    told = stage.enter(PREPARE).introduction
-    assert (told.device, told.port, told.gid_index, told.gid, told.netdev) == ("rxe0", 1, 1, GID, "eth1")
-    assert (told.mtu_bytes, told.port_rate_bps, told.line_rate_bps) == (4096, 2_500_000_000, 2_500_000_000)
-    assert (told.clock, told.completions, told.limiter) == ("host", "event", "none")
-    assert (told.service, told.buffer_bytes, told.tcp_port) == ("rc", 4_096, None)
-    assert None not in {told.qp_num, told.shadow_qp_num, told.side_qp_num, told.psn, told.shadow_psn}
+def test_the_introduction_of_an_end(stage: Stage) -> None:
+    introduced = stage.enter(PREPARE).introduction
+    assert (introduced.device, introduced.port, introduced.gid_index, introduced.gid, introduced.netdev) == (
+        "rxe0",
+        1,
+        1,
+        GID,
+        "eth1",
+    )
+    assert (introduced.mtu_bytes, introduced.port_rate_bps, introduced.line_rate_bps) == (
+        4096,
+        2_500_000_000,
+        2_500_000_000,
+    )
+    assert (introduced.clock, introduced.completions, introduced.limiter) == ("host", "event", "none")
+    assert (introduced.service, introduced.buffer_bytes, introduced.tcp_port) == ("rc", 4_096, None)
+    assert None not in {
+        introduced.qp_num,
+        introduced.shadow_qp_num,
+        introduced.side_qp_num,
+        introduced.psn,
+        introduced.shadow_psn,
+    }
 
 
-def test_a_transport_without_a_shadow_names_none(stage: Stage) -> None:
-    told = stage.enter(replace(PREPARE, transport="roce-uc")).introduction
-    assert (told.service, told.shadow_qp_num, told.side_qp_num) == ("uc", None, None)
+def test_a_transport_without_a_shadow_introduces_none(stage: Stage) -> None:
+    introduced = stage.enter(replace(PREPARE, transport="roce-uc")).introduction
+    assert (introduced.service, introduced.shadow_qp_num, introduced.side_qp_num) == ("uc", None, None)
 
 
-def test_a_line_rate_or_mtu_that_is_asked_for_wins_over_the_ports(stage: Stage) -> None:
-    told = stage.enter(replace(PREPARE, line_rate_bps=100_000_000, mtu_bytes=1024)).introduction
-    assert (told.line_rate_bps, told.mtu_bytes) == (100_000_000, 1024)
+def test_a_requested_line_rate_and_mtu_replace_those_of_the_port(stage: Stage) -> None:
+    introduced = stage.enter(replace(PREPARE, line_rate_bps=100_000_000, mtu_bytes=1024)).introduction
+    assert (introduced.line_rate_bps, introduced.mtu_bytes) == (100_000_000, 1024)
 
 
-def test_the_transports_parameters_reach_the_queue_pair(stage: Stage) -> None:
+def test_parameters_and_the_smaller_mtu_reach_the_queue_pair(stage: Stage) -> None:
     request = replace(PREPARE, parameters={"retry_count": 3, "timeout_exponent": 18}, priority=4)
     actor = stage.enter(request)
-    actor.role.handle(Connect("here", LIMIT_MS, actor.introduction))
-    told = actor.introduction
-    assert told.qp_num is not None
-    attributes = stage.fabric.queue_pairs[told.qp_num].attributes
-    assert attributes is not None
-    assert (attributes.retry_cnt, attributes.timeout) == (3, 18)
-    assert attributes.ah_attr.sl == 4  # type: ignore[attr-defined]
-
-
-def test_the_smaller_mtu_of_both_ends_counts(stage: Stage) -> None:
-    actor = stage.enter(PREPARE)
     actor.role.handle(Connect("here", LIMIT_MS, replace(actor.introduction, mtu_bytes=1024)))
     assert actor.introduction.qp_num is not None
     attributes = stage.fabric.queue_pairs[actor.introduction.qp_num].attributes
     assert attributes is not None
-    assert attributes.path_mtu == 3
+    assert (attributes.retry_cnt, attributes.timeout, attributes.path_mtu) == (3, 18, 3)
+    assert attributes.ah_attr.sl == 4  # type: ignore[attr-defined]
 
 
-VERBS_PEER_PREPARE = Prepare("here", LIMIT_MS, "requester", "10.9.0.1", "rogue", 100_000)
 PEER = Prepared(
-    "there",
-    "rc",
-    "10.9.0.2",
-    10**10,
-    1024,
-    "host",
-    "event",
-    "none",
-    gid=GID,
-    qp_num=17,
-    psn=5,
-    shadow_qp_num=18,
-    shadow_psn=6,
-    side_qp_num=19,
-    side_qkey=20,
-    nonce="ab" * 16,
-    rkey=7,
-    buffer_address=4096,
-    buffer_bytes=100,
-)
-
-
-def receives(transport: str, end: str, verb: str) -> tuple[int, int]:
-    request = replace(VERBS_PEER_PREPARE, transport=transport, end=end, verb=verb)  # type: ignore[arg-type]
-    plan = endpoint_plan(request, settings_for(transport, 10**10, {}))
-    return plan.receives, plan.receive_bytes
+    "there", "rc", "10.9.0.2", 10**10, 1024, "host", "event", "none", gid=GID, qp_num=17, psn=5,
+    shadow_qp_num=18, shadow_psn=6, side_qp_num=19, side_qkey=20, nonce="ab" * 16, rkey=7,
+    buffer_address=4096, buffer_bytes=100,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -100,8 +83,12 @@ def receives(transport: str, end: str, verb: str) -> tuple[int, int]:
         ("roce", "responder", "send", (256, 100_000)),
     ],
 )
-def test_who_needs_receives(transport: str, end: str, verb: str, expected: tuple[int, int]) -> None:
-    assert receives(transport, end, verb) == expected
+def test_receives_by_transport_end_and_verb(
+    transport: str, end: str, verb: str, expected: tuple[int, int]
+) -> None:
+    request = replace(PREPARE, transport=transport, end=end, verb=verb, buffer_bytes=100_000)  # type: ignore[arg-type]
+    plan = endpoint_plan(request, settings_for(transport, 10**10, {}))
+    assert (plan.receives, plan.receive_bytes) == expected
 
 
 def test_the_other_end_is_taken_from_its_introduction() -> None:
@@ -113,7 +100,7 @@ def test_the_other_end_is_taken_from_its_introduction() -> None:
 
 
 @pytest.mark.parametrize("name", ["gid", "qp_num", "shadow_psn", "side_qp_num", "side_qkey", "rkey"])
-def test_a_peer_of_another_transport_is_refused(name: str) -> None:
+def test_a_peer_of_another_transport_is_an_error(name: str) -> None:
     with pytest.raises(SettingsError, match=f"peer.{name}: got None"):
         remote_of(replace(PEER, **{name: None}), has_shadow=True)  # type: ignore[arg-type]
 
@@ -127,12 +114,12 @@ def test_both_ends_make_the_same_seal_of_both_nonces() -> None:
 
 
 def test_secrets_come_from_the_system_unless_there_is_a_seed() -> None:
-    seeded = replace(VERBS_PEER_PREPARE, secret_seed=5)
+    seeded = replace(PREPARE, secret_seed=5)
     assert random_bits(seeded)(128) == random_bits(seeded)(128)
-    assert random_bits(VERBS_PEER_PREPARE)(128) != random_bits(VERBS_PEER_PREPARE)(128)
+    assert random_bits(PREPARE)(128) != random_bits(PREPARE)(128)
 
 
-def test_what_arrives_over_uc_is_counted_by_interval(stage: Stage) -> None:
+def test_arrivals_over_uc_are_counted_by_interval(stage: Stage) -> None:
     here, there = stage.pair("rogue-uc", sample_interval_ns=1_000_000)
     play(here, there, Load("here", LIMIT_MS, 1_000_000, count=20))
     rows = there.rows("throughput")
@@ -149,7 +136,7 @@ def test_messages_are_counted(stage: Stage) -> None:
     assert (received.status, received.moved_bytes) == ("idle", 2 * 2**20)
 
 
-def test_the_passive_end_takes_its_part_in_a_recovery(stage: Stage) -> None:
+def test_the_responder_resynchronises(stage: Stage) -> None:
     here, there = stage.pair()
     assert here.introduction.qp_num is not None
     stage.fabric.broken.add(here.introduction.qp_num)
@@ -161,9 +148,7 @@ def test_the_passive_end_takes_its_part_in_a_recovery(stage: Stage) -> None:
 
 @pytest.mark.parametrize("transport", ["rogue", "roce"])
 @pytest.mark.parametrize("verb", ["write", "send"])
-def test_the_last_verb_of_a_transfer_says_that_it_has_arrived(
-    stage: Stage, transport: str, verb: str
-) -> None:
+def test_the_last_verb_of_a_transfer_reports_its_arrival(stage: Stage, transport: str, verb: str) -> None:
     here, there = stage.pair(transport, verb=verb, buffer_bytes=4 * 2**20, tells=["arrival"])
     here.role.handle(Arrivals("here", LIMIT_MS, [[0, 150_000], [0, 1], [5_000_000, 65_536]]))
     play(here, there, None)
@@ -174,7 +159,7 @@ def test_the_last_verb_of_a_transfer_says_that_it_has_arrived(
     assert results(here).status == "ok"
 
 
-def test_each_arrives_once_when_it_is_sent_again(stage: Stage) -> None:
+def test_a_repeated_transfer_arrives_once(stage: Stage) -> None:
     """The shadow queue pair repeats what was not acknowledged, of which some may have arrived."""
     here, there = stage.pair(tells=["arrival"])
     assert here.introduction.qp_num is not None
@@ -185,7 +170,7 @@ def test_each_arrives_once_when_it_is_sent_again(stage: Stage) -> None:
     assert results(there).facts["mistakes"] == 0
 
 
-def test_what_cannot_tell_of_arrivals_is_refused(stage: Stage) -> None:
+def test_arrival_events_need_writes_or_sends_over_rc(stage: Stage) -> None:
     with pytest.raises(SettingsError, match=r"tells.*expected none, except for WRITEs and SENDs over RC"):
         stage.pair("rogue-uc", tells=["arrival"])
     with pytest.raises(SettingsError, match="tells"):

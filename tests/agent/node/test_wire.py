@@ -45,14 +45,14 @@ ARRIVALS = Arrivals("mover", 1_000, [[0, 5], [100, 7]])
 
 
 @pytest.mark.parametrize("message", [Hello(1), PREPARE, CONNECT, ARRIVALS, Start("mover", 1_000, 0, 5)])
-def test_a_message_reads_back_as_written(message: Message) -> None:
+def test_a_message_is_decoded_as_encoded(message: Message) -> None:
     line = encode(message)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
     assert decode(line, REQUEST_TYPES) == message
 
 
-def test_what_has_a_default_may_be_left_out() -> None:
+def test_fields_with_a_default_are_optional() -> None:
     line = json.dumps(
         {"type": "results", "role": "mover", "status": "idle", "start_ns": 1, "end_ns": 2}
     ).encode()
@@ -90,7 +90,7 @@ def altered(**changes: object) -> bytes:
         (altered(address="10.9.0.1; reboot"), "prepare.address"),
     ],
 )
-def test_anything_else_is_refused_in_one_clear_sentence(line: bytes, problem: str) -> None:
+def test_an_invalid_line_is_an_error_of_one_line(line: bytes, problem: str) -> None:
     with pytest.raises(MessageError, match=problem) as caught:
         decode(line, REQUEST_TYPES)
     assert len(str(caught.value)) < 500
@@ -99,7 +99,7 @@ def test_anything_else_is_refused_in_one_clear_sentence(line: bytes, problem: st
 
 @settings(deadline=None)
 @given(st.binary(max_size=200))
-def test_no_bytes_cause_anything_but_a_message_or_a_refusal(line: bytes) -> None:
+def test_random_bytes_are_a_message_or_an_error(line: bytes) -> None:
     try:
         decode(line, REQUEST_TYPES)
     except MessageError as error:
@@ -115,7 +115,7 @@ JSON = st.recursive(
 
 @settings(deadline=None)
 @given(st.data())
-def test_no_values_in_a_messages_fields_cause_anything_but_a_message_or_a_refusal(
+def test_random_field_values_are_a_message_or_an_error(
     data: st.DataObject,
 ) -> None:
     """A message with the right names, some of whose values are anything."""
@@ -146,7 +146,7 @@ def test_lines_do_not_depend_on_how_the_stream_is_cut(lines: list[bytes], chunk_
     assert found == lines
 
 
-def test_a_line_without_an_end_is_refused_before_it_fills_the_memory() -> None:
+def test_a_line_without_an_end_is_an_error() -> None:
     reader = LineReader()
     with pytest.raises(MessageError, match=f"a line of more than {LINE_BYTES_MAX} bytes"):
         for _ in range(LINE_BYTES_MAX):
@@ -156,8 +156,11 @@ def test_a_line_without_an_end_is_refused_before_it_fills_the_memory() -> None:
 CAPABILITIES = encode(Capabilities(2, "h1", "6.1", "3.11", None, 4, 1 << 30, ["cubic"], [], ["software"]))
 
 
+Ends = tuple[socket.socket, AgentClient]
+
+
 @pytest.fixture
-def agent_and_client() -> Iterator[tuple[socket.socket, AgentClient]]:
+def agent_and_client() -> Iterator[Ends]:
     """The agent's end of a connection, and a client at the other."""
     agent, harness = socket.socketpair()
     with agent, harness:
@@ -165,24 +168,16 @@ def agent_and_client() -> Iterator[tuple[socket.socket, AgentClient]]:
         yield agent, AgentClient(harness)
 
 
-def test_a_request_gets_its_reply(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
-    agent, client = agent_and_client
-    agent.sendall(CAPABILITIES)
-    assert client.open().limiters == ["software"]
-    assert agent.recv(1_000) == encode(Hello(PROTOCOL))
-
-
-def test_replies_that_arrive_together_are_taken_one_by_one(
-    agent_and_client: tuple[socket.socket, AgentClient],
-) -> None:
+def test_replies_that_arrive_together_are_separated(agent_and_client: Ends) -> None:
     agent, client = agent_and_client
     agent.sendall(CAPABILITIES + encode(Started("mover")) + encode(Stopped()))
-    client.open()
+    assert client.open().limiters == ["software"]
+    assert agent.recv(1_000) == encode(Hello(PROTOCOL))
     assert client.request(Start("mover", 1_000, 5, 6), Started) == Started("mover")
     client.close()
 
 
-def test_replies_may_be_waited_for_later(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
+def test_replies_may_be_waited_for_later(agent_and_client: Ends) -> None:
     """Two requests are under way; whichever is replied to first is heard first."""
     agent, client = agent_and_client
     for role in ("one", "other"):
@@ -195,14 +190,6 @@ def test_replies_may_be_waited_for_later(agent_and_client: tuple[socket.socket, 
     assert not client.has_heard
 
 
-def test_an_error_reply_is_raised_with_its_kind(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
-    agent, client = agent_and_client
-    agent.sendall(encode(Error("mover", "verbs", "no RDMA device", "hello")))
-    with pytest.raises(AgentError, match="no RDMA device") as caught:
-        client.open()
-    assert caught.value.kind is ErrorKind.VERBS
-
-
 @pytest.mark.parametrize(
     ("reply", "kind", "problem"),
     [
@@ -213,10 +200,11 @@ def test_an_error_reply_is_raised_with_its_kind(agent_and_client: tuple[socket.s
         ),
         (encode(Stopped()), ErrorKind.PROTOCOL, "the agent replied to hello with stopped"),
         (b"", ErrorKind.TIMEOUT, "the agent did not reply to hello in time"),
+        (encode(Error("mover", "verbs", "no RDMA device", "hello")), ErrorKind.VERBS, "no RDMA device"),
     ],
 )
-def test_an_agent_that_misbehaves_is_reported(
-    agent_and_client: tuple[socket.socket, AgentClient], reply: bytes, kind: ErrorKind, problem: str
+def test_an_invalid_reply_is_an_error(
+    agent_and_client: Ends, reply: bytes, kind: ErrorKind, problem: str
 ) -> None:
     agent, client = agent_and_client
     agent.sendall(reply)
@@ -225,51 +213,41 @@ def test_an_agent_that_misbehaves_is_reported(
     assert caught.value.kind is kind
 
 
-def test_an_agent_that_is_gone_is_reported(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
+def test_a_lost_agent_is_an_error(agent_and_client: Ends) -> None:
     agent, client = agent_and_client
     agent.shutdown(socket.SHUT_WR)
     with pytest.raises(AgentError, match="ended without a reply"):
         client.open()
-
-
-def test_a_broken_connection_is_reported(agent_and_client: tuple[socket.socket, AgentClient]) -> None:
-    agent, client = agent_and_client
     agent.close()
     with pytest.raises(AgentError, match="the connection broke at hello"):
         client.open()
 
 
-def test_what_is_said_unasked_waits_for_the_next_request_for_that_role(
-    agent_and_client: tuple[socket.socket, AgentClient],
-) -> None:
+def test_an_error_without_request_is_raised_by_the_next_request_for_its_role(agent_and_client: Ends) -> None:
     agent, client = agent_and_client
-    agent.sendall(encode(Error("other", "bug", "it died", is_gone=True)) + encode(Started("mover")))
+    agent.sendall(encode(Error("other", "bug", "it failed", is_gone=True)) + encode(Started("mover")))
     assert client.request(Start("mover", 1_000, 5, 6), Started) == Started("mover")
-    with pytest.raises(AgentError, match="it died") as caught:
+    with pytest.raises(AgentError, match="it failed") as caught:
         client.request(Heartbeat("other", 1_000), Alive)
     assert (caught.value.kind, caught.value.role) == (ErrorKind.BUG, "other")
 
 
-def test_why_a_role_is_gone_is_told_even_if_it_is_heard_together_with_a_refusal(
-    agent_and_client: tuple[socket.socket, AgentClient],
-) -> None:
+def test_the_first_error_of_a_lost_role_is_raised(agent_and_client: Ends) -> None:
     """It died between two heartbeats: the second one was on its way when the news came."""
     agent, client = agent_and_client
     refusal = Error("mover", "protocol", "has not been prepared, or has ended", "heartbeat", is_gone=True)
-    agent.sendall(encode(Error("mover", "bug", "it died", is_gone=True)) + encode(refusal))
-    with pytest.raises(AgentError, match="it died") as caught:
+    agent.sendall(encode(Error("mover", "bug", "it failed", is_gone=True)) + encode(refusal))
+    with pytest.raises(AgentError, match="it failed") as caught:
         client.request(Heartbeat("mover", 1_000), Alive)
     assert caught.value.kind is ErrorKind.BUG
 
 
-def test_a_role_that_is_gone_may_be_prepared_anew(
-    agent_and_client: tuple[socket.socket, AgentClient],
-) -> None:
+def test_a_lost_role_may_be_prepared_again(agent_and_client: Ends) -> None:
     agent, client = agent_and_client
     prepared = Prepared("mover", "tcp", "10.9.0.1", 10**10, 1500, "host", "event", "none")
     start = Start("mover", 1_000, 5, 6)
-    client.gone["mover"] = AgentError(ErrorKind.BUG, "it died before")
-    with pytest.raises(AgentError, match="it died before"):
+    client.gone["mover"] = AgentError(ErrorKind.BUG, "it failed before")
+    with pytest.raises(AgentError, match="it failed before"):
         client.request(start, Started)
     agent.sendall(encode(prepared) + encode(Started("mover")))
     prepare = Prepare("mover", 1_000, "requester", "10.9.0.1", "reno", 4_096)

@@ -15,6 +15,8 @@ from rogue.harness.commands.claims import claims, find_runs
 from rogue.harness.commands.reproduce import is_alike, paper_experiments
 from rogue.harness.commands.run import RunOptions
 from rogue.harness.errors import ConfigError, DamagedRunError, ExitCode, UsageError
+from rogue.harness.experiment.find import find_experiment
+from rogue.harness.experiment.load import LoadedExperiment, load_experiment
 from rogue.harness.results.manifest import read_manifest
 from rogue.reports.board.tally import BEGIN, END
 from rogue.workloads.manifest import Git
@@ -33,7 +35,8 @@ def test_board_is_written_below_the_results(tmp_path: Path, capsys: pytest.Captu
     content = json.loads((tmp_path / "claims.json").read_text())
     assert content["headline"]["rogue"]["reproduced"] == 1
     assert "claim-R-16-p50" in (tmp_path / "claims.html").read_text()
-    claims([tmp_path], None)  # its own files are no run
+    claims([tmp_path], as_json=True)  # its own files are no run
+    assert json.loads(capsys.readouterr().out) == {**content, "page": str(tmp_path / "claims.html")}
     assert json.loads((tmp_path / "claims.json").read_text()) == content
 
 
@@ -105,7 +108,8 @@ def test_a_run_alone_keeps_its_own_verdicts(tmp_path: Path) -> None:
 
 @pytest.fixture
 def old_run(tmp_path: Path) -> Path:
-    sample = Sample(transports=("rogue",), repetitions=1, seconds=1.0)
+    file = "experiments/rogue-paper/figure-14a.yaml"
+    sample = Sample(transports=("roce",), repetitions=1, seconds=1.0, file=file)
     return write_sample_run(tmp_path / "results" / "old", sample)
 
 
@@ -190,13 +194,15 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[RunOptions]:
     """Collect what would run; nothing does."""
     options: list[RunOptions] = []
 
-    def run(each: RunOptions) -> ExitCode:
+    def run(loaded: LoadedExperiment | None, each: RunOptions) -> ExitCode:
+        assert (loaded is None) == (each.resume is not None)
+        assert loaded is None or loaded.experiment.scale == "quick"
         options.append(each)
         return ExitCode.CELLS_FAILED if len(options) == 1 else ExitCode.OK
 
     monkeypatch.setattr(reproduce, "run_experiment", run)
     monkeypatch.setattr(reproduce, "claims", lambda places: ExitCode.OK)
-    monkeypatch.setattr("rogue.harness.results.provenance.git_facts", lambda: Git(commit="c", dirty=False))
+    monkeypatch.setattr(reproduce, "git_facts", lambda: Git(commit="c", dirty=False))
     return options
 
 
@@ -206,10 +212,8 @@ def options(out: Path, **changes: object) -> dict[str, Any]:
 
 def test_all_of_a_paper_is_run_and_the_worst_code_returned(calls: list[RunOptions], tmp_path: Path) -> None:
     code = reproduce.reproduce(**options(tmp_path, jobs=2))
-    assert [each.experiment for each in calls] == NAMES, "the cheaper one first"
-    assert all(each.loaded and each.loaded.experiment.scale == "quick" for each in calls)
+    assert [each.arguments[1] for each in calls] == NAMES, "the cheaper one first"
     assert all(each.is_cheap_first and each.allows_long for each in calls)
-    assert calls[0].settings == ("scale=quick",)
     assert calls[0].arguments == ("run", NAMES[0], "--out", str(tmp_path), "--set", "scale=quick")
     assert (calls[0].out, calls[0].jobs, calls[0].resume, calls[0].dask) == (tmp_path, 2, None, None)
     assert code is ExitCode.CELLS_FAILED
@@ -230,7 +234,7 @@ def test_what_is_complete_is_skipped_and_what_was_stopped_resumes(
     stopped = present(tmp_path, NAMES[1], "scale=quick", status="partial")
     reproduce.reproduce(**options(tmp_path))
     (only,) = calls
-    assert (only.resume, only.experiment, only.settings, only.out) == (stopped, "", (), None)
+    assert (only.resume, only.arguments, only.out) == (stopped, ("run", "--resume", str(stopped)), None)
     said = capsys.readouterr().err.splitlines()
     assert said[0] == f"{NAMES[0]}: complete"
     assert said[1].startswith(f"{NAMES[1]}: resumes (")
@@ -243,7 +247,7 @@ def test_a_run_that_was_stopped_at_another_commit_starts_again(
 ) -> None:
     present(tmp_path, NAMES[0], "scale=quick", status="partial", commit="b")
     reproduce.reproduce(**options(tmp_path))
-    assert [(each.experiment, each.resume) for each in calls] == [(NAMES[0], None), (NAMES[1], None)]
+    assert [(each.arguments[1], each.resume) for each in calls] == [(NAMES[0], None), (NAMES[1], None)]
 
 
 def test_a_complete_run_comes_before_a_newer_one_that_was_stopped(
@@ -252,14 +256,14 @@ def test_a_complete_run_comes_before_a_newer_one_that_was_stopped(
     for status in ("complete", "partial"):
         present(tmp_path, NAMES[0], "scale=quick", status=status)
     reproduce.reproduce(**options(tmp_path))
-    assert [each.experiment for each in calls] == [NAMES[1]]
+    assert [each.arguments[1] for each in calls] == [NAMES[1]]
 
 
 def test_everything_runs_again_if_asked(calls: list[RunOptions], tmp_path: Path) -> None:
     for name, status in zip(NAMES, ("complete", "partial"), strict=True):
         present(tmp_path, name, "scale=quick", status=status)
     reproduce.reproduce(**options(tmp_path, is_again=True))
-    assert [(each.experiment, each.resume) for each in calls] == [(NAMES[0], None), (NAMES[1], None)]
+    assert [(each.arguments[1], each.resume) for each in calls] == [(NAMES[0], None), (NAMES[1], None)]
 
 
 def test_a_dry_run_prints_the_steps_and_runs_nothing(
@@ -271,6 +275,12 @@ def test_a_dry_run_prints_the_steps_and_runs_nothing(
     said = capsys.readouterr().out
     assert f"{NAMES[0]}: complete\n" in said and f"{NAMES[1]}: starts (" in said
     assert "Experiments: 1 complete, 1 to start; " in said
+
+
+def test_an_experiment_about_processor_time_has_no_step() -> None:
+    name = "rogue-paper/figure-6"
+    loaded = load_experiment(find_experiment(name))
+    assert reproduce.step_of(name, loaded, [], commit=None) is None, "the simulator records none"
 
 
 @pytest.mark.parametrize("change", ["none", "settings", "testbed", "file", "text", "cell", "zero", "long"])

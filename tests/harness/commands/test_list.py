@@ -37,16 +37,36 @@ def test_a_transport_runs_where_its_testbed_says(tmp_path: Path) -> None:
         cell = cell_of(tmp_path, text=f"{text}transports: [{name}]\n")
         found = [bed.name for bed in (simulator, kernel) if bed.unsupported(cell) is None]
         found += ["nodes"] if may_carry(name) else []
-        assert places([name]) == ", ".join(found), name
+        assert places([name]) == found, name
 
 
-def test_faults_are_listed_with_their_parameters() -> None:
-    lines = LISTS["faults"]()
+def test_faults_are_listed_with_their_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    list_("faults")
+    lines = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in lines if not line.startswith(" ")] == list(FAULTS)
     begin = lines.index(next(line for line in lines if line.startswith("slow_receiver: ")))
     rows = [line.split()[:3] for line in lines[begin + 1 :][:7]]
     assert ["rate", "required", "Rate"] in rows
     assert ["buffer", "default", "256KB"] in rows
+    list_("faults", as_json=True)
+    listed = {each["name"]: each for each in json.loads(capsys.readouterr().out)}
+    assert list(listed) == list(FAULTS)
+    parameters = {each["name"]: each["default"] for each in listed["slow_receiver"]["parameters"]}
+    assert (parameters["rate"], parameters["buffer"]) == (None, "256KB")
+
+
+def test_lists_as_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    list_("transports", as_json=True)
+    (irn,) = (each for each in json.loads(capsys.readouterr().out) if each["name"] == "irn")
+    assert {**irn, "meaning": ""} == {
+        "name": "irn",
+        "service": "rc",
+        "testbeds": ["simulator"],
+        "meaning": "",
+    }
+    list_("experiments", as_json=True)
+    (quickstart,) = (each for each in json.loads(capsys.readouterr().out) if each["name"] == "quickstart")
+    assert quickstart["meaning"] == "8-to-1 incast at 10 Gb/s, RoGUE, native RoCE and DCTCP"
 
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2Jb"
@@ -86,6 +106,10 @@ def test_one_experiment(results: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert len(capsys.readouterr().out.splitlines()) == 2
     print_runs(results, "nothing")
     assert capsys.readouterr() == ("", f"rogue: no run of experiment 'nothing' in {results}\n")
+    print_runs(results, "shuffle", as_json=True)
+    (run,) = json.loads(capsys.readouterr().out)
+    assert run["directory"] == str(results / "shuffle/20261121T101500Z-000002")
+    assert (run["state"], run["done"], run["total"], run["failed"]) == ("complete", 1, 2, 1)
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
@@ -146,6 +170,8 @@ def test_runs_are_offered_newest_first_and_not_all(tmp_path: Path, monkeypatch: 
     (tmp_path / "results" / "a" / "20261120T101559Z-no-run").mkdir()
     found = completion.runs("res")
     assert [Path(each).name for each in found] == names[:4:-1]
+    assert completion.runs("2026")[0] == names[-1]
+    assert (completion.runs("a"), completion.runs("lat")) == (["a"], ["latest"])
     assert completion.runs("results/a/")[0] == f"results/a/{names[-2]}"
 
 
@@ -165,18 +191,7 @@ def test_files_are_offered_where_no_name_begins_so(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "$(touch me)",
-        "\\$(touch me)",
-        "`touch me`",
-        "a;b",
-        "a b",
-        "a\nb",
-        "a\x1b[2J",
-        "a'b",
-        "a*",
-        "&",
-    ],
+    ["$(touch me)", "\\$(touch me)", "`touch me`", "a;b", "a b", "a\nb", "a\x1b[2J", "a'b", "a*", "&"],
 )
 def test_a_name_that_a_shell_would_not_take_as_it_stands_is_not_offered(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -323,6 +323,18 @@ def test_a_start_is_written_and_passes(tmp_path: Path) -> None:
     assert "mine.py, which is there already" in again.err
 
 
+def test_new_experiment_is_planned_at_once(tmp_path: Path) -> None:
+    written = rogue(tmp_path, "new", "experiment", "mine")
+    assert (written.code, written.out) == (0, "mine.yaml\n")
+    planned = rogue(tmp_path, "plan", "mine.yaml", "--json")
+    assert (planned.code, planned.err) == (0, "")
+    document = json.loads(planned.out)
+    assert (document["experiment"], len(document["cells"])) == ("mine", 18)
+    assert {cell["unsupported"] for cell in document["cells"]} == {None}
+    refused = rogue(tmp_path, "new", "experiment", "mine")
+    assert (refused.code, "mine.yaml, which is there already" in refused.err) == (2, True)
+
+
 def test_what_a_control_says_does_not_steer_the_terminal(tmp_path: Path) -> None:
     rogue(tmp_path, "new", "nic-control", "mine", "--language", "c++")
     text = (tmp_path / "mine.h").read_text()

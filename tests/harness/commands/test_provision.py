@@ -266,7 +266,7 @@ def test_from_an_inventory_to_nodes_that_can_measure(rack: FirstRack, capsys: Ca
     _sets_the_switches(person, rack)
     _provisions_and_measures(person, rack)
     _puts_the_switches_back(person, rack)
-    assert rack.turned_away() == 0, "the bastion has taken everybody"
+    assert rack.refused_connections() == 0, "the bastion has taken everybody"
 
 
 def _reads_what_is_wrong_in_the_inventory(person: Person, rack: FirstRack) -> None:
@@ -285,7 +285,7 @@ def _learns_the_keys(person: Person, rack: FirstRack) -> None:
     first = person.types("provision nodes.yaml --check", 7)
     assert first[0] == "provision: failed on 12 nodes"
     assert first[1].startswith(f"  {ALL}: before anything: ")
-    rack.know_only_the_gate()
+    rack.know_gate_only()
     second = person.types("provision nodes.yaml --check", 7)
     assert len(second) == 2, "one sentence for twelve nodes"
     assert "`ssh bastion ssh-keyscan -p " in second[1]
@@ -303,7 +303,7 @@ def _sets_the_switches(person: Person, rack: FirstRack) -> None:
     )
     assert "`sudo config load -y FILE`" in planned[-1]
     assert rack.leaves["leaf1"].patches == []
-    rack.configure_by_hand()
+    rack.load_profile()
     told = person.types("switch apply nodes.yaml")
     assert [line for line in told if line.startswith("leaf")] == [
         "leaf0 (sonic) received:", "leaf1 (sonic) received:",
@@ -337,11 +337,11 @@ def _provisions_and_measures(person: Person, rack: FirstRack) -> None:
 
 
 def _puts_the_switches_back(person: Person, rack: FirstRack) -> None:
-    before = FirstRack.tables_of_nobody()
+    before = FirstRack.default_tables()
     undone = person.types("switch undo nodes.yaml")
     assert sum(line.endswith("received:") for line in undone) == 2
     assert rack.leaves["leaf1"].tables == before
-    assert rack.leaves["leaf0"].tables == {**before, "WRED_PROFILE": rack.by_hand}
+    assert rack.leaves["leaf0"].tables == {**before, "WRED_PROFILE": rack.requested_profile}
     missing = person.types("switch check nodes.yaml", 7)
     assert len(missing) < 20, "places alike are one sentence"
     assert "leaf1: QUEUE: Ethernet0|3, Ethernet4|3, " in "\n".join(missing)

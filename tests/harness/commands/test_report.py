@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from helpers.sample_run import Sample, write_sample_run, write_table
 from helpers.sample_run import write_manifest as write_sample_manifest
-from helpers.small_runs import FIELDS, SECOND, cell, filled, manifest, transfer
+from helpers.small_runs import SECOND, cell, claim_of, filled, manifest, transfer
 
 from rogue.harness.commands.export import export, figures, parsed_formats, parsed_width
 from rogue.harness.commands.opening import refuse_damage, write_output
@@ -15,7 +15,6 @@ from rogue.harness.commands.report import compare, report
 from rogue.harness.errors import DamagedRunError, ExitCode, HarnessError, StorageError, UsageError
 from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.run_directory import checksums
-from rogue.reports.claims import Claim
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
 
@@ -190,7 +189,7 @@ def test_tables_are_a_format(asked: dict[str, Any], capsys: pytest.CaptureFixtur
 
 
 def test_figures_know_the_published_numbers(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rogue.reports.claims.read_claims", lambda: [Claim.model_validate(FIELDS)])
+    monkeypatch.setattr("rogue.reports.claims.read_claims", lambda: [claim_of(experiments=["quickstart"])])
     assert figures(**(asked | {"only": ("published_beside",)})) is ExitCode.OK
     assert "X-1" in (asked["out"] / "published_beside.csv").read_text()
 

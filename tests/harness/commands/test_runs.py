@@ -192,6 +192,8 @@ def test_a_run_is_listed_reported_and_removed(tmp_path: Path) -> None:
     assert all(f'href="./small/{run.name}/report.html"' in page for run in runs)
     listed = rogue(tmp_path, "list", "runs", "--experiment", "small").out.splitlines()
     assert [line.split()[-1] for line in listed[1:]] == sorted(map(str, runs), reverse=True)
+    dry = rogue(tmp_path, "rm", runs[0].name, "--dry-run")
+    assert (dry.code, dry.out.startswith(f"{tmp_path / runs[0]}: small, complete")) == (0, True)
     done = rogue(tmp_path, "rm", str(runs[0]), "--yes")
     assert (done.code, done.out) == (0, ""), done.err
     assert runs[0].name not in (tmp_path / "results/index.html").read_text()

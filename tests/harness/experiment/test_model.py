@@ -144,7 +144,7 @@ def test_keys_are_described_as_written() -> None:
 def test_keys_of_classes_with_a_short_form() -> None:
     assert [key.name for key in keys_of(TransportChoice)] == ["name", "label"]
     assert [key.name for key in keys_of(MeasureChoice)] == [
-        "kind", "interval", "ports", "flows", "from", "until", "packets_max",
+        "kind", "interval", "required", "ports", "flows", "from", "until", "packets_max",
     ]  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.live import run_page as module
-from rogue.harness.live.preview import Figures, SoFar, preview
+from rogue.harness.live.preview import FIGURES, NUMBERS, Figures, Preview, SoFar
 from rogue.harness.live.run_page import RunPage, RunState
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.manifest import write_manifest
@@ -70,7 +70,7 @@ def get(url: str) -> str:
 
 def test_page_without_figures_shows_cells_and_failures(live: RunPage) -> None:
     page = get(live.url)
-    assert '<meta http-equiv="refresh" content="5">' in page
+    assert '<meta http-equiv="refresh" content="2">' in page
     assert "<h1>A &lt;small&gt; one</h1>" in page
     assert "<dt>finished</dt><dd>1</dd>" in page
     assert "<dt>running</dt><dd>1</dd>" in page
@@ -84,7 +84,7 @@ def test_page_without_figures_shows_cells_and_failures(live: RunPage) -> None:
 def test_page_with_figures_is_the_report_so_far(live: RunPage, figures: type[NoFigures]) -> None:
     figures.latest = SoFar(1, REPORT)
     page = get(live.url)
-    assert page.index("This run is going") < page.index("<p>figures</p>")
+    assert page.index("This run is in progress") < page.index("<p>figures</p>")
     assert '<meta http-equiv="refresh"' in page
     assert 'href="report"' in page, "from the page's own address, which has the key"
     assert get(live.url + "report") == REPORT
@@ -99,7 +99,7 @@ def test_page_of_a_search_shows_its_progress(live: RunPage) -> None:
 
 def test_a_large_page_is_fetched_less_often(live: RunPage, figures: type[NoFigures]) -> None:
     figures.latest = SoFar(1, REPORT + " " * 1_000_000)
-    assert live.refresh_seconds == 10
+    assert live.refresh_seconds == 7
     figures.latest = SoFar(1, REPORT + " " * 100_000_000)
     assert live.refresh_seconds == 30
 
@@ -196,8 +196,16 @@ def going(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def test_preview_reads_finished_cells_only(going: Run, tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in going.directory.rglob("*")}
-    preview(going.directory, tmp_path / "page.html")
-    assert "1 of 2 cells are finished" in (tmp_path / "page.html").read_text()
+    preview, page = Preview(going.directory, tmp_path / "page.html"), tmp_path / "page.html"
+    preview.build(NUMBERS)
+    numbers = page.read_text()
+    assert "1 of 2 cells are finished" in numbers
+    assert ("<table>" in numbers, "not drawn, and why" in numbers) == (True, False)
+    preview.build(FIGURES)
+    drawn = page.read_text()
+    assert "not drawn, and why" in drawn, "the fake testbed measures nothing that a figure draws"
+    preview.build(NUMBERS)
+    assert page.read_text() == drawn, "the figures stay"
     assert {path: path.stat().st_mtime_ns for path in going.directory.rglob("*")} == before
 
 
@@ -208,6 +216,7 @@ def test_figures_are_built_in_a_process(going: Run, tmp_path: Path) -> None:
     assert figures.latest is not None, figures.problem
     assert (figures.latest.cells, figures.problem) == (1, None)
     assert "1 of 2 cells are finished" in figures.latest.page
+    figures._end()
     figures._run = tmp_path / "gone"
     figures._build("fake", tmp_path / "page.html", 1)
     assert figures.problem is not None
@@ -224,6 +233,7 @@ def test_preview_imports_nothing_from_the_working_directory(
     monkeypatch.chdir(folder)
     figures = Figures(going.directory, lambda: present_manifest(going.directory))
     figures._build("fake", tmp_path / "page.html", 1)
+    figures.stop()
     assert (figures.problem, figures.latest is None) == (None, False)
 
 
@@ -247,7 +257,7 @@ class TestLive:
         waiting = Waiting(tmp_path, "ok", "--live")
         assert waiting.process.stderr is not None
         url = waiting.process.stderr.readline().removeprefix("live: ").strip()
-        page_with("This run is going", url, waiting.process)
+        page_with("This run is in progress", url, waiting.process)
         os.killpg(waiting.process.pid, signal.SIGINT)
         done = waiting.finish()
         assert (done.code, "Traceback" in done.err) == (130, False)
@@ -269,7 +279,7 @@ class TestWatch:
         shown = browse(url + "report", tmp_path, *LOGGED)
         assert "1 of 2 cells are finished" in shown.stdout
         assert complaints(shown) == []
-        page_with("This run is going", url, watching)
+        page_with("This run is in progress", url, watching)
         waiting.end_cell()
         page_with("The run is over", url, watching)
         assert waiting.finish().code == 1
@@ -282,7 +292,7 @@ class TestWatch:
         waiting = Waiting(tmp_path)
         watching = start_rogue(tmp_path, "watch", str(waiting.run))
         assert watching.stdout is not None
-        page_with("This run is going", watching.stdout.readline().strip(), watching)
+        page_with("This run is in progress", watching.stdout.readline().strip(), watching)
         os.killpg(watching.pid, signal.SIGINT)
         _, err = watching.communicate(timeout=PATIENCE_SECONDS)
         assert (watching.returncode, "Traceback" in err) == (130, False)

@@ -23,8 +23,9 @@ from rogue.harness.provisioning.cloudlab import (
 from rogue.harness.provisioning.inventory import AllocatedSwitch, load_inventory
 
 
-def changed(directory: Path, *changes: tuple[str, str]) -> Path:
-    text = M510.read_text()
+def changed(directory: Path, *changes: tuple[str, str], of: Path = M510) -> Path:
+    """Write a manifest in which the first of each text is replaced."""
+    text = of.read_text()
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)
@@ -33,7 +34,7 @@ def changed(directory: Path, *changes: tuple[str, str]) -> Path:
     return path
 
 
-def test_nodes_interfaces_and_links_are_read_in_any_order_of_elements() -> None:
+def test_nodes_interfaces_and_links_are_read() -> None:
     manifest = read_manifest(M510)
     assert [node.name for node in manifest.nodes] == ["node0", "node1", "node2", "controller"]
     node = manifest.nodes[1]
@@ -47,7 +48,7 @@ def test_nodes_interfaces_and_links_are_read_in_any_order_of_elements() -> None:
 
 
 @pytest.mark.parametrize("requested", ['<hardware_type name="pc"/>', ""])
-def test_the_type_is_that_of_the_machine_that_was_allocated(tmp_path: Path, requested: str) -> None:
+def test_hardware_type_is_that_of_the_allocated_machine(tmp_path: Path, requested: str) -> None:
     path = changed(tmp_path, ('<hardware_type name="m510"/>', requested))
     assert [node.hardware for node in read_manifest(path).nodes[:2]] == ["m510", "m510"]
 
@@ -65,14 +66,14 @@ def test_the_type_is_that_of_the_machine_that_was_allocated(tmp_path: Path, requ
         ("<rspec><node/></rspec>", "got client_id '' of a node, expected letters"),
     ],
 )
-def test_a_file_that_is_no_manifest_is_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_invalid_manifest_is_refused(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "manifest.xml"
     path.write_text(content)
     with pytest.raises(UsageError, match=f"^manifest {path}: .*{message}"):
         read_manifest(path)
 
 
-def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path) -> None:
+def test_too_large_file_is_not_parsed(tmp_path: Path) -> None:
     path = tmp_path / "manifest.xml"
     path.write_bytes(b" " * (SIZE_MAX_BYTES + 1))
     with pytest.raises(UsageError, match="it has more than 20000000 bytes"):
@@ -109,25 +110,21 @@ def test_a_file_that_is_too_large_is_not_parsed(tmp_path: Path) -> None:
             ("</interface>", '<ip address="1.2.3.4" netmask="255.0.0.0"/></interface>'),
             "node0: got addresses 10",
         ),
+        *(
+            (
+                ('port="2222"', f'port="{port}"'),
+                f"node1: got port '{port}' of a login, expected a number from 1 to",
+            )
+            for port in ("abc", "0", "65536", "-1", "²", "٣")
+        ),
     ],
 )
-def test_nothing_of_it_reaches_ssh_or_ansible_unchecked(
-    tmp_path: Path, change: tuple[str, str], message: str
-) -> None:
+def test_manifest_values_are_checked(tmp_path: Path, change: tuple[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_manifest(changed(tmp_path, change))
 
 
-@pytest.mark.parametrize("port", ["abc", "0", "65536", "-1", "²", "٣"])
-def test_a_port_that_is_none_is_a_sentence(tmp_path: Path, port: str) -> None:
-    path = changed(tmp_path, ('port="2222"', f'port="{port}"'))
-    with pytest.raises(
-        UsageError, match=rf"node1: got port '{port}' of a login, expected a number from 1 to"
-    ):
-        read_manifest(path)
-
-
-def test_of_two_lans_one_must_be_named() -> None:
+def test_one_of_two_lans_must_be_named() -> None:
     manifest = read_manifest(M510)
     with pytest.raises(UsageError) as refused:
         choose_lan(manifest, None)
@@ -140,13 +137,13 @@ def test_of_two_lans_one_must_be_named() -> None:
         choose_lan(manifest, "lan2")
 
 
-def test_links_that_meet_in_an_allocated_switch_are_one_lan() -> None:
+def test_links_to_one_switch_are_one_lan() -> None:
     lan = choose_lan(read_manifest(XL170), None)
     assert (lan.name, lan.switches) == ("mysw", ("mysw",))
     assert [each.node for each in lan.interfaces] == ["node0", "node1", "node2", "node3"]
 
 
-def test_switches_that_are_cabled_to_each_other_are_one_lan() -> None:
+def test_connected_switches_are_one_lan() -> None:
     manifest = read_manifest(XL170)
     (mysw,) = [node for node in manifest.nodes if node.is_switch]
     own = (*mysw.interfaces[:2], ManifestInterface("mysw:up", "mysw", "", None))
@@ -160,7 +157,7 @@ def test_switches_that_are_cabled_to_each_other_are_one_lan() -> None:
 
 
 @pytest.mark.parametrize("hosts", [0, 1])
-def test_one_host_is_no_lan(tmp_path: Path, hosts: int) -> None:
+def test_one_host_is_not_a_lan(tmp_path: Path, hosts: int) -> None:
     path = tmp_path / "manifest.xml"
     path.write_text(cloudlab_manifest(hosts))
     with pytest.raises(UsageError, match="got no LAN with addresses of two nodes, expected one; give"):
@@ -174,25 +171,23 @@ DATASET = (
 
 
 @pytest.mark.parametrize("kind", ["emulab-blockstore", "delay", "firewall"])
-def test_a_machine_that_is_no_host_is_left_out(tmp_path: Path, kind: str) -> None:
+def test_machines_that_are_not_hosts_are_left_out(tmp_path: Path, kind: str) -> None:
     text = C6525.read_text().replace("</rspec>", DATASET.format(kind=kind))
     path = tmp_path / "manifest.xml"
     path.write_text(text.replace("<link_type", '<interface_ref client_id="dataset:if0"/><link_type', 1))
     assert [each.node for each in choose_lan(read_manifest(path), None).interfaces] == ["node-0", "node-1"]
 
 
-@pytest.mark.parametrize("enabled", [' enabled="true"', ' enabled="True"', ""])
 @pytest.mark.parametrize("tag", ["vlan_tagging", "link_multiplexing"])
-def test_a_link_that_shares_ports_is_refused(tmp_path: Path, tag: str, enabled: str) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(C6525.read_text().replace("</link>", f"<emulab:{tag}{enabled}/></link>"))
+@pytest.mark.parametrize("enabled", [' enabled="true"', ' enabled="True"', ""])
+def test_link_that_shares_ports_is_refused(tmp_path: Path, tag: str, enabled: str) -> None:
+    path = changed(tmp_path, ("</link>", f"<emulab:{tag}{enabled}/></link>"), of=C6525)
     with pytest.raises(UsageError, match=f"link-0: got {tag}, expected a port of a card for each link"):
         choose_lan(read_manifest(path), None)
 
 
 def test_two_interfaces_on_one_port_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(M510.read_text().replace("ms1040:eth2", "ms1040:eth1"))
+    path = changed(tmp_path, ("ms1040:eth2", "ms1040:eth1"))
     with pytest.raises(UsageError, match=r"lan1: got node0:eth2 and node0:eth1 on one port \(urn:"):
         choose_lan(read_manifest(path), "lan1")
 
@@ -229,7 +224,7 @@ def lan_of(*addresses: str, nodes: tuple[str, ...] = ("a", "b")) -> Manifest:
         ),
     ],
 )
-def test_a_lan_that_would_measure_something_else_is_refused(manifest: Manifest, sentence: str) -> None:
+def test_unusable_lan_is_refused(manifest: Manifest, sentence: str) -> None:
     with pytest.raises(UsageError) as refused:
         choose_lan(manifest, None)
     assert str(refused.value) == sentence
@@ -243,7 +238,7 @@ def text_of(path: Path, lan: str | None = None, choices: Choices = ALICE) -> str
     return inventory_text(manifest, choose_lan(manifest, lan), choices)
 
 
-def test_hosts_of_the_lan_are_those_of_the_inventory(tmp_path: Path) -> None:
+def test_inventory_has_the_hosts_of_the_lan(tmp_path: Path) -> None:
     path = tmp_path / "nodes.yaml"
     path.write_text(text_of(M510, "lan1"))
     inventory = load_inventory(path)
@@ -260,7 +255,7 @@ def test_hosts_of_the_lan_are_those_of_the_inventory(tmp_path: Path) -> None:
     assert second.variables.rdma_device_kind == "card"
 
 
-def test_allocated_switches_stay_in_sight(tmp_path: Path) -> None:
+def test_inventory_names_allocated_switches(tmp_path: Path) -> None:
     path = tmp_path / "nodes.yaml"
     path.write_text(text_of(XL170))
     inventory = load_inventory(path)
@@ -268,42 +263,45 @@ def test_allocated_switches_stay_in_sight(tmp_path: Path) -> None:
     assert len(inventory.hosts) == 4
 
 
-def jumbo(path: Path, text: str) -> Path:
-    """The manifest of a request whose links were asked for jumbo frames."""
-    path.write_text(text.replace("</link>", '<emulab:jumboframes enabled="true"/></link>'))
-    return path
+@pytest.mark.parametrize(
+    ("source", "jumbo_frames", "mtu_bytes"),
+    [(C6525, None, 1500), (C6525, "false", 1500), (C6525, "true", 9000), (XL170, "true", 9000)],
+)
+def test_mtu_is_that_of_the_links(
+    tmp_path: Path, source: Path, jumbo_frames: str | None, mtu_bytes: int
+) -> None:
+    tag = f'<emulab:jumboframes enabled="{jumbo_frames}"/>' if jumbo_frames else ""
+    (tmp_path / "manifest.xml").write_text(source.read_text().replace("</link>", f"{tag}</link>"))
+    assert f"experiment_mtu: {mtu_bytes}\n" in text_of(tmp_path / "manifest.xml")
 
 
-def test_the_mtu_is_that_of_the_links(tmp_path: Path) -> None:
-    assert "experiment_mtu: 1500\n" in text_of(C6525)
-    for name, source in (("lan", C6525), ("switch", XL170)):
-        assert "experiment_mtu: 9000\n" in text_of(jumbo(tmp_path / name, source.read_text()))
-    declined = C6525.read_text().replace("</link>", '<emulab:jumboframes enabled="false"/></link>')
-    (tmp_path / "declined").write_text(declined)
-    assert "experiment_mtu: 1500\n" in text_of(tmp_path / "declined")
+@pytest.mark.parametrize(
+    ("change", "choices", "message"),
+    [
+        (
+            ("c6525-25g", "c6525-25g"),
+            Choices("eve"),
+            "node-0: got user 'eve', expected one of alice, bob; choose with --user",
+        ),
+        (("c6525-25g", "c220g5"), ALICE, r"node-0: got hardware 'c220g5', expected one of c6525.*or --rdma"),
+    ],
+)
+def test_user_and_hardware_must_be_known(
+    tmp_path: Path, change: tuple[str, str], choices: Choices, message: str
+) -> None:
+    path = tmp_path / "manifest.xml"
+    path.write_text(C6525.read_text().replace(*change))
+    with pytest.raises(UsageError, match=message):
+        text_of(path, choices=choices)
 
 
-def test_what_the_manifest_leaves_open_can_be_said() -> None:
+def test_options_complete_the_manifest() -> None:
     text = text_of(C6525, choices=Choices("alice", "ens1f0", "soft_roce"))
     assert "experiment_interface: ens1f0" in text
     assert "rdma_device_kind: soft_roce" in text
 
 
-def test_somebody_who_has_no_login_is_told_who_has() -> None:
-    with pytest.raises(
-        UsageError, match="node-0: got user 'eve', expected one of alice, bob; choose with --user"
-    ):
-        text_of(C6525, choices=Choices("eve"))
-
-
-def test_hardware_that_is_not_known_needs_to_be_described(tmp_path: Path) -> None:
-    path = tmp_path / "manifest.xml"
-    path.write_text(C6525.read_text().replace("c6525-25g", "c220g5"))
-    with pytest.raises(UsageError, match=r"node-0: got hardware 'c220g5', expected one of c6525.*or --rdma"):
-        text_of(path)
-
-
-def test_without_a_mac_the_interface_must_be_named() -> None:
+def test_interface_without_mac_needs_an_option() -> None:
     manifest = read_manifest(C6525)
     lan = choose_lan(manifest, None)
     lan = replace(lan, interfaces=tuple(replace(each, mac="") for each in lan.interfaces))

@@ -37,12 +37,12 @@ def judged(inventory: Inventory, node: str, change: Change) -> list[Finding]:
     return judge(inventory, FILES, Examination(facts, {}, {}))
 
 
-def test_nodes_in_order_have_no_finding(inventory: Inventory) -> None:
+def test_correct_nodes_have_no_finding(inventory: Inventory) -> None:
     clocks = {"h0": ClockOffset(-0.8, 0.02)}
     assert judge(inventory, FILES, Examination(all_facts(), {}, clocks)) == []
 
 
-def test_an_interface_known_by_its_mac_is_the_one_looked_at(tmp_path: Path) -> None:
+def test_interface_is_found_by_mac(tmp_path: Path) -> None:
     mac = "52:54:00:00:00:01"
     by_mac = (
         "experiment_address: 10.9.0.11, experiment_interface: eth1",
@@ -66,7 +66,7 @@ def of_card(facts: dict[str, Facts], host: str, **changes: object) -> None:
     )
 
 
-def test_a_device_in_software_is_no_card_and_a_card_should_be_known(tmp_path: Path) -> None:
+def test_soft_roce_and_unknown_cards_are_findings(tmp_path: Path) -> None:
     cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
     facts = all_facts()
     of_card(facts, "h0")
@@ -89,7 +89,7 @@ def test_a_device_in_software_is_no_card_and_a_card_should_be_known(tmp_path: Pa
     } == {("a card MT9999", False)}
 
 
-def test_the_mtu_of_a_card_is_healed_by_provisioning(tmp_path: Path) -> None:
+def test_provisioning_heals_the_mtu_of_a_card(tmp_path: Path) -> None:
     cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
     facts = all_facts()
     of_card(facts, "h0")
@@ -100,7 +100,7 @@ def test_the_mtu_of_a_card_is_healed_by_provisioning(tmp_path: Path) -> None:
     assert finding.advice.endswith("where the switch takes packets of that size, or correct experiment_mtu")
 
 
-def test_both_ends_pause_and_trust_alike(tmp_path: Path) -> None:
+def test_hosts_must_pause_and_trust_alike(tmp_path: Path) -> None:
     cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
     facts = all_facts()
     for host, trust, paused, state in (("h0", "dscp", [3], "on"), ("h1", "pcp", [], "unknown")):
@@ -117,7 +117,7 @@ def test_both_ends_pause_and_trust_alike(tmp_path: Path) -> None:
     assert judge(cards, FILES, Examination(facts, {}, {})) == []
 
 
-def test_a_name_that_is_not_the_macs_is_refused(tmp_path: Path) -> None:
+def test_interface_with_another_mac_is_refused(tmp_path: Path) -> None:
     both = (
         "10.9.0.11, experiment_interface: eth1",
         "10.9.0.11, experiment_interface: eth1, experiment_mac: '52:54:00:00:00:09'",
@@ -147,7 +147,7 @@ REFUSALS: dict[str, tuple[str, Change]] = {
     ),
     "h1: RDMA device: got rxe0 on eth1, expected one with the RoCE v2 GID of 10.9.0.11": (
         "h1",
-        lambda f: f["rdma_ports"][0].update(is_asked_for=False),
+        lambda f: f["rdma_ports"][0].update(is_own=False),
     ),
     "h1: RDMA device: got GIDs of IPv6 alone (fd00::11 on eth1), expected one with the RoCE v2 GID "
     "of 10.9.0.11; give the interface that address as well, or all hosts an experim": (
@@ -190,7 +190,7 @@ REFUSALS: dict[str, tuple[str, Change]] = {
 
 
 @pytest.mark.parametrize("sentence", REFUSALS)
-def test_what_makes_measuring_wrong_refuses(inventory: Inventory, sentence: str) -> None:
+def test_refusals(inventory: Inventory, sentence: str) -> None:
     (finding,) = judged(inventory, *REFUSALS[sentence])
     assert finding.refuses
     assert str(finding).startswith(f"refused: {sentence}")
@@ -208,13 +208,13 @@ WARNINGS: dict[str, tuple[str, Change]] = {
 
 
 @pytest.mark.parametrize("sentence", WARNINGS)
-def test_what_one_should_know_warns(inventory: Inventory, sentence: str) -> None:
+def test_warnings(inventory: Inventory, sentence: str) -> None:
     (finding,) = judged(inventory, *WARNINGS[sentence])
     assert not finding.refuses
     assert str(finding).startswith(f"warning: {sentence}")
 
 
-def test_a_node_that_does_not_reply_refuses_and_hides_nothing_else(inventory: Inventory) -> None:
+def test_silent_node_hides_no_other_finding(inventory: Inventory) -> None:
     facts = all_facts()
     del facts["h0"]
     facts["h1"]["is_provisioned"] = False
@@ -223,40 +223,21 @@ def test_a_node_that_does_not_reply_refuses_and_hides_nothing_else(inventory: In
     assert "got cannot be reached: timed out, expected a reply" in str(found[0])
 
 
-def test_ports_as_the_last_cell_left_them_are_no_finding(inventory: Inventory) -> None:
+def test_ports_left_by_a_cell_are_no_finding(inventory: Inventory) -> None:
     assert judged(inventory, "fabric", lambda f: f["drift"].append("traffic_control eth2")) == []
     assert len(judged(inventory, "fabric", lambda f: f["drift"].append("kernel_modules sch_red"))) == 1
 
 
-def test_a_clock_far_off_warns(inventory: Inventory) -> None:
+def test_large_clock_offset_warns(inventory: Inventory) -> None:
     (finding,) = judge(inventory, FILES, Examination(all_facts(), {}, {"h0": ClockOffset(-3600.0, 0.1)}))
     assert "h0: clock: got -3600.0 s from this computer's" in str(finding)
 
 
-@pytest.mark.parametrize(
-    ("hca_type", "name", "rate_gbps"),
-    [
-        ("MT4103", "ConnectX-3 Pro", 40),
-        ("MT4115", "ConnectX-4", 100),
-        ("MT4117", "ConnectX-4 Lx", 50),
-        ("MT4119", "ConnectX-5", 100),
-        ("MT4121", "ConnectX-5 Ex", 100),
-        ("MT4123", "ConnectX-6", 200),
-        ("MT4125", "ConnectX-6 Dx", 200),
-        ("MT4127", "ConnectX-6 Lx", 50),
-        ("MT4129", "ConnectX-7", 400),
-        ("MT41686", "BlueField-2", 200),  # 0xa2d6
-    ],
-)
-def test_cards_are_known_by_name_and_rate(hca_type: str, name: str, rate_gbps: int) -> None:
-    assert (card_name(hca_type), CARDS[hca_type].rate_bps) == (name, rate_gbps * 10**9)
-
-
-def test_a_card_that_is_not_known_keeps_the_drivers_word() -> None:
+def test_unknown_card_keeps_the_name_of_the_driver() -> None:
     assert (card_name("MT9999"), card_profile("MT9999")) == ("MT9999", None)
 
 
-def test_profiles_are_the_simulators() -> None:
+def test_card_profiles_exist_in_the_simulator() -> None:
     known = {card.profile for card in CARDS.values() if card.profile}
     assert known == {"cx3pro", "cx4"}
     assert known <= set(PROFILES)

@@ -21,7 +21,7 @@ def listed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return inventory_source.list_inventory(write_inventory(tmp_path_factory.mktemp("nodes")), runs=False)
 
 
-def test_hosts_switch_and_logins_are_read_as_ansible_reads_them(tmp_path: Path) -> None:
+def test_hosts_switch_and_logins(tmp_path: Path) -> None:
     inventory = load_inventory(write_inventory(tmp_path))
     assert inventory.kind == "virtual"
     assert [host.name for host in inventory.hosts] == ["h0", "h1"]
@@ -61,7 +61,18 @@ MISTAKES: dict[str, Change] = {
     "h1.experiment_interface: got vlan7, a VLAN, expected": host("h1", experiment_interface="vlan7"),
     "h1.experiment_interface: got team1, a bond or a team": host("h1", experiment_interface="team1"),
     "h0.allocated_switches.0.name: got nothing, expected a value": host("h0", allocated_switches=[{}]),
-    "h0.rdma_device_kind: got 'mellanox', expected": host("h0", rdma_device_kind="mellanox"),
+    "h0.rdma_device_kind: got 'mellanox', expected 'soft_roce' or 'card'; inv": host(
+        "h0", rdma_device_kind="mellanox"
+    ),
+    "h0.experiment_mtu: got 'jumbo', expected a whole number; inv": host("h0", experiment_mtu="jumbo"),
+    "h0.experiment_mtu: got 70000, expected a number of at most 65535": host("h0", experiment_mtu=70_000),
+    "h0.experiment_interface: got 7, expected text, in quotes where YAML": host("h0", experiment_interface=7),
+    "h0.experiment_interface: got 'a b', expected the name of a network": host(
+        "h0", experiment_interface="a b"
+    ),
+    "h0.experiment_mac: got '14:58', expected a MAC address such as 14:58:d0": host(
+        "h0", experiment_mac="14:58"
+    ),
     "fabric.experiment_mtu: got 20, expected": host("fabric", experiment_mtu=20),
     "fabric.ports.0.interface: got nothing": host("fabric", ports=[{"bridge": "s0", "peer": "h0"}]),
     "h0: got host keys that are not verified, expected": host(
@@ -83,9 +94,6 @@ MISTAKES: dict[str, Change] = {
     "h0.experiment_address: got '10.9', expected an IP address; invent": host(
         "h0", experiment_address="10.9"
     ),
-    "h1.experiment_address: got an address of IPv6, expected one family for all hosts; h0 has": host(
-        "h1", experiment_address="fd00::11"
-    ),
     "h1.experiment_address: got 10.9.0.10, which h0 has, expected a different address; give": host(
         "h1", experiment_address="10.9.0.10"
     ),
@@ -95,7 +103,7 @@ MISTAKES: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("sentence", MISTAKES)
-def test_each_mistake_is_a_sentence(listed: dict[str, Any], sentence: str) -> None:
+def test_mistakes(listed: dict[str, Any], sentence: str) -> None:
     changed = deepcopy(listed)
     MISTAKES[sentence](changed)
     with pytest.raises(ConfigError) as caught:
@@ -132,7 +140,7 @@ def test_host_keys_may_be_verified_explicitly(listed: dict[str, Any], checked: o
     assert interpret(Path("nodes.yaml"), changed).hosts
 
 
-def test_what_the_inventory_leaves_open_ssh_says(
+def test_ssh_configuration_completes_the_inventory(
     listed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inventory_source, "_CONFIGURATIONS", (str(tmp_path),))
@@ -152,7 +160,7 @@ def test_what_the_inventory_leaves_open_ssh_says(
     assert (destination.config, destination.user) == (str(config), "bob"), "Ansible goes in as the same"
 
 
-def test_arguments_of_the_environment_count_where_the_inventory_has_none(
+def test_ssh_arguments_of_the_environment_are_the_default(
     listed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANSIBLE_SSH_ARGS", "-J gate")
@@ -161,15 +169,13 @@ def test_arguments_of_the_environment_count_where_the_inventory_has_none(
     assert gateway.address == "gate"
 
 
-def test_a_way_that_cannot_be_gone_is_a_sentence(
-    listed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unusable_route_is_an_error(listed: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANSIBLE_SSH_ARGS", "-o ProxyCommand=nc")
     with pytest.raises(UsageError, match=r"inventory nodes\.yaml: h0: got ProxyCommand 'nc' in the SSH"):
         interpret(Path("nodes.yaml"), listed)
 
 
-def test_quotes_in_the_users_own_environment_get_into_no_configuration(
+def test_quotes_in_the_environment_are_refused(
     listed: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark = tmp_path / "it-ran"
@@ -181,7 +187,7 @@ def test_quotes_in_the_users_own_environment_get_into_no_configuration(
     assert not mark.exists()
 
 
-def test_nodes_of_ones_own_need_no_switch(listed: dict[str, Any]) -> None:
+def test_switch_is_optional(listed: dict[str, Any]) -> None:
     alone = deepcopy(listed)
     del alone["switch"]
     for variables in alone["_meta"]["hostvars"].values():
@@ -190,7 +196,7 @@ def test_nodes_of_ones_own_need_no_switch(listed: dict[str, Any]) -> None:
     assert (inventory.kind, inventory.switch) == ("nodes", None)
 
 
-def test_a_file_that_is_none_or_no_inventory(tmp_path: Path) -> None:
+def test_missing_or_invalid_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected a file; `rogue testbed up` writes one"):
         load_inventory(tmp_path / "nowhere.yaml")
     (tmp_path / "broken.yaml").write_text("all: [")
@@ -199,7 +205,7 @@ def test_a_file_that_is_none_or_no_inventory(tmp_path: Path) -> None:
 
 
 def with_tor(listed: dict[str, Any], **variables: object) -> dict[str, Any]:
-    """The same with a hardware switch in the place of the Linux machine."""
+    """Return a listing with a hardware switch instead of the Linux machine."""
     changed = deepcopy(listed)
     del changed["switch"]
     changed["hardware_switches"] = {"hosts": ["tor"]}
@@ -213,7 +219,7 @@ def with_tor(listed: dict[str, Any], **variables: object) -> dict[str, Any]:
     return changed
 
 
-def test_a_hardware_switch_has_a_login_and_is_no_node(listed: dict[str, Any]) -> None:
+def test_hardware_switch_has_a_login_and_is_not_a_node(listed: dict[str, Any]) -> None:
     inventory = interpret(Path("nodes.yaml"), with_tor(listed))
     (switch,) = inventory.hardware_switches
     assert switch.login is not None
@@ -222,7 +228,7 @@ def test_a_hardware_switch_has_a_login_and_is_no_node(listed: dict[str, Any]) ->
     assert [each.node for each in inventory.destinations] == ["h0", "h1"], "Ansible does not go there"
 
 
-def test_a_declared_switch_is_logged_in_to_by_nobody(listed: dict[str, Any]) -> None:
+def test_declared_switch_has_no_login(listed: dict[str, Any]) -> None:
     (switch,) = interpret(Path("nodes.yaml"), with_tor(listed, switch_platform="declared")).hardware_switches
     assert (switch.login, switch.variables.pausing) == (None, (3,))
 
@@ -230,8 +236,6 @@ def test_a_declared_switch_is_logged_in_to_by_nobody(listed: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("variables", "sentence"),
     [
-        ({"switch_platform": "ios"}, "tor.switch_platform: got 'ios', expected"),
-        ({"switch_ports": []}, "tor.switch_ports: got nothing, expected the ports"),
         ({"switch_priorities": {"8": {}}}, "got '8', expected a number of at most 7"),
         ({"ansible_host_key_checking": False}, "tor: got host keys that are not verified"),
         (
@@ -240,22 +244,22 @@ def test_a_declared_switch_is_logged_in_to_by_nobody(listed: dict[str, Any]) -> 
         ),
     ],
 )
-def test_mistakes_about_a_hardware_switch(
+def test_mistakes_of_hardware_switches(
     listed: dict[str, Any], variables: dict[str, object], sentence: str
 ) -> None:
-    with pytest.raises(ConfigError) as told:
+    with pytest.raises(ConfigError) as raised:
         interpret(Path("nodes.yaml"), with_tor(listed, **variables))
-    assert sentence in str(told.value)
+    assert sentence in str(raised.value)
 
 
-def test_a_linux_switch_and_a_hardware_switch_are_not_both_there(listed: dict[str, Any]) -> None:
+def test_linux_and_hardware_switch_exclude_each_other(listed: dict[str, Any]) -> None:
     both = {**with_tor(listed), "switch": listed["switch"]}
     with pytest.raises(ConfigError, match="hardware_switches: got tor, expected none beside the Linux"):
         interpret(Path("nodes.yaml"), both)
 
 
 def inventory_of_aliases(directory: Path, levels: int) -> Path:
-    """One of some hundred bytes that holds 8 to the power of `levels` values."""
+    """Write an inventory of some hundred bytes that holds 8**levels values."""
     names = [f"a{level}" for level in range(levels)]
     lines = ["    a0: &a0 [x, x, x, x, x, x, x, x]"]
     lines += [f"    {name}: &{name} [{', '.join([f'*{below}'] * 8)}]" for below, name in pairwise(names)]
@@ -264,9 +268,7 @@ def inventory_of_aliases(directory: Path, levels: int) -> Path:
     return path
 
 
-def test_a_file_that_would_fill_the_memory_is_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limited = ("sh", "-c", 'ulimit -v 180000; exec "$@"', "sh")
     monkeypatch.setattr(inventory_source, "_LIMITED", limited)
     with pytest.raises(
@@ -275,7 +277,7 @@ def test_a_file_that_would_fill_the_memory_is_a_sentence(
         load_inventory(inventory_of_aliases(tmp_path, 10))
 
 
-def test_variables_in_the_working_directory_are_not_read(
+def test_variables_of_the_working_directory_are_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, here = write_inventory(tmp_path), tmp_path / "here"
@@ -285,7 +287,7 @@ def test_variables_in_the_working_directory_are_not_read(
     assert "strange" not in str(load_inventory(file))
 
 
-def test_hosts_of_a_group_below_are_the_hosts(tmp_path: Path) -> None:
+def test_hosts_of_nested_groups(tmp_path: Path) -> None:
     file = write_inventory(tmp_path)
     document = yaml.safe_load(file.read_text())
     rack = {"hosts": document["all"]["children"]["hosts"].pop("hosts")}

@@ -28,7 +28,7 @@ from rogue.remote.login import Login
 HUNDRED_MBPS = PortSettings(rate_bps=100_000_000, queue_bytes=1_500_000)
 
 
-def test_a_rate_and_a_queue() -> None:
+def test_rate_and_queue() -> None:
     assert port_lines("eth2", HUNDRED_MBPS) == [
         "qdisc add dev eth2 root handle 2: htb default 10",
         "class add dev eth2 parent 2: classid 2:10 htb rate 100000000bit burst 32000 cburst 32000 "
@@ -37,7 +37,7 @@ def test_a_rate_and_a_queue() -> None:
     ]
 
 
-def test_a_queue_that_marks_takes_the_fifos_place() -> None:
+def test_marking_queue_replaces_the_fifo() -> None:
     red = replace(HUNDRED_MBPS, red_min_bytes=30_000, red_max_bytes=90_000)
     # burst: (2 * 30 000 + 90 000) / (3 * 1 000) = 50, and one more than tc asks for
     assert port_lines("eth2", red)[-1] == (
@@ -46,14 +46,14 @@ def test_a_queue_that_marks_takes_the_fifos_place() -> None:
     )
 
 
-def test_marks_can_follow_the_last_packets() -> None:
+def test_prompt_marks() -> None:
     prompt = replace(HUNDRED_MBPS, red_min_bytes=60_719, red_max_bytes=60_720, red_is_prompt=True)
     # as many packets of 1 000 bytes as the least queue holds: tc takes a half as the weight of each
     assert " avpkt 1000 burst 61 " in port_lines("eth2", prompt)[-1]
     assert "expected 2000 or more" in (replace(prompt, red_min_bytes=1_999).mistake() or "")
 
 
-def test_delay_and_loss_come_before_the_rate() -> None:
+def test_netem_is_the_root() -> None:
     port = replace(HUNDRED_MBPS, delay_ns=2_000_000, loss_probability=0.001)
     # 2 ms at the 1 Gb/s at which packets may come, in packets of 64 bytes: 3906, beside 1000
     assert port_lines("eth2", port)[:2] == [
@@ -62,7 +62,7 @@ def test_delay_and_loss_come_before_the_rate() -> None:
     ]
 
 
-def test_loss_by_ip_id_is_a_filter_of_its_own() -> None:
+def test_loss_by_ip_id_is_a_filter() -> None:
     assert port_lines("eth2", PortSettings(lost_ip_id_mask=0x0FFF)) == [
         "qdisc add dev eth2 clsact",
         "filter add dev eth2 egress protocol ip prio 1 u32 match ip protocol 17 0xff "
@@ -70,12 +70,12 @@ def test_loss_by_ip_id_is_a_filter_of_its_own() -> None:
     ]
 
 
-def test_loss_by_ip_id_may_strike_what_comes_from_the_peer() -> None:
+def test_loss_by_ip_id_of_arriving_packets() -> None:
     lines = port_lines("eth2", PortSettings(lost_ip_id_mask=0x0FFF, loses_arriving=True))
     assert lines[1].replace("egress", "ingress").replace("prio 1", "prio 2") == lines[2]
 
 
-def test_clearing_deletes_only_what_it_made_sure_is_there() -> None:
+def test_clear_adds_before_it_deletes() -> None:
     lines = clear_lines("eth2")
     for made, deleted in zip(lines[::2], lines[1::2], strict=True):
         assert made.startswith("qdisc replace dev eth2 ")
@@ -91,11 +91,11 @@ def test_clearing_deletes_only_what_it_made_sure_is_there() -> None:
         (PortSettings(red_min_bytes=1, red_max_bytes=2), "expected a rate"),
     ],
 )
-def test_each_mistake_is_named(port: PortSettings, mistake: str) -> None:
+def test_port_mistakes(port: PortSettings, mistake: str) -> None:
     assert mistake in (port.mistake() or "")
 
 
-def test_a_fast_port_marks_too() -> None:
+def test_red_rate_is_capped() -> None:
     """tc refuses RED a rate of more than 32 bits of bytes per second."""
     port = PortSettings(rate_bps=40 * 10**9, red_min_bytes=60_000, red_max_bytes=60_001)
     assert port_lines("eth2", port)[-1].endswith("bandwidth 34000000000bit probability 1 ecn nodrop")
@@ -103,12 +103,12 @@ def test_a_fast_port_marks_too() -> None:
 
 
 def discipline(kind: str, handle: str, **counted: object) -> dict[str, Any]:
-    """One element of what `tc -s -j qdisc show` prints."""
+    """Return one element of the output of `tc -s -j qdisc show`."""
     empty = {"dev": "eth1", "bytes": 0, "packets": 0, "drops": 0, "backlog": 0}
     return {**empty, "kind": kind, "handle": handle, **counted}
 
 
-def test_netems_own_losses_are_told_from_the_queues_drops() -> None:
+def test_netem_losses_exclude_queue_drops() -> None:
     counted = [
         discipline("netem", "1:", root=True, bytes=900, packets=9, drops=10),
         discipline("htb", "2:", parent="1:1", drops=7),
@@ -117,14 +117,14 @@ def test_netems_own_losses_are_told_from_the_queues_drops() -> None:
     assert port_counters(counted, 0) == PortCounters(900, 9, 7, 3, 20, 30)
 
 
-def test_without_a_rate_the_drops_are_the_kernels_own_queues() -> None:
+def test_counters_without_a_rate() -> None:
     alone = [discipline("fq_codel", "0:", root=True, drops=2)]
     assert port_counters(alone, 0) == PortCounters(dropped_packets=2)
     lossy = [discipline("netem", "1:", root=True, drops=2)]
     assert port_counters(lossy, 0) == PortCounters(lost_packets=2)
 
 
-def test_what_waits_is_what_the_root_holds() -> None:
+def test_waiting_packets_are_those_of_the_root() -> None:
     tree = [discipline("htb", "2:", qlen=3), discipline("netem", "1:", root=True, qlen=5)]
     assert waiting_packets(tree) == 5
     assert waiting_packets([]) == 0
@@ -170,9 +170,7 @@ def shells(monkeypatch: pytest.MonkeyPatch) -> list[FakeShell]:
     return opened
 
 
-def test_every_port_is_cleared_and_the_named_ones_are_set(
-    inventory: Inventory, shells: list[FakeShell]
-) -> None:
+def test_apply_clears_every_port_and_sets_named_ones(inventory: Inventory, shells: list[FakeShell]) -> None:
     with SwitchConnection(inventory) as switch:
         switch.apply({"s0->h1": PLAIN_HUNDRED_MBPS})
     (command, lines) = shells[0].commands[0]
@@ -185,9 +183,7 @@ def test_every_port_is_cleared_and_the_named_ones_are_set(
     ]
 
 
-def test_a_port_that_is_not_there_or_a_wrong_setting_changes_nothing(
-    inventory: Inventory, shells: list[FakeShell]
-) -> None:
+def test_unknown_port_or_wrong_setting_changes_nothing(inventory: Inventory, shells: list[FakeShell]) -> None:
     with SwitchConnection(inventory) as switch:
         with pytest.raises(NodeError, match="fabric: got port 's0->h7', expected one of s0->h0, s0->h1"):
             switch.cut("s0->h7", after_s=0, duration_s=1)
@@ -203,7 +199,7 @@ def test_an_inventory_without_a_switch_is_refused(inventory: Inventory) -> None:
         SwitchConnection(replace(inventory, switch=None))
 
 
-def test_a_cut_is_an_instant_on_the_switchs_own_clock(inventory: Inventory, shells: list[FakeShell]) -> None:
+def test_cut_uses_the_clock_of_the_switch(inventory: Inventory, shells: list[FakeShell]) -> None:
     with SwitchConnection(inventory) as switch:
         switch.cut("s0->h1", after_s=1.5, duration_s=2)
     command = shells[0].commands[0][0]
@@ -213,7 +209,7 @@ def test_a_cut_is_an_instant_on_the_switchs_own_clock(inventory: Inventory, shel
     assert subprocess.run(["sh", "-n", "-c", command], check=False).returncode == 0
 
 
-def test_who_is_not_root_becomes_it(inventory: Inventory, shells: list[FakeShell]) -> None:
+def test_other_users_use_sudo(inventory: Inventory, shells: list[FakeShell]) -> None:
     assert inventory.switch is not None
     login = replace(inventory.switch.login, user="alice")
     with SwitchConnection(replace(inventory, switch=replace(inventory.switch, login=login))) as switch:

@@ -39,12 +39,12 @@ def said(heard: FloodCounts, *rates_bps: float) -> str:
     return str(judge(host(), heard, *rates_bps))
 
 
-def test_marks_among_what_arrives_are_all_that_is_asked() -> None:
+def test_one_mark_is_enough() -> None:
     assert judge(host(), HEARD) is None
     assert judge(host(), replace(HEARD, arrived=Arrived(40, 9_999, 1))) is None
 
 
-def test_a_full_port_that_marks_nothing_is_refused() -> None:
+def test_full_port_without_marks_is_refused() -> None:
     unmarked = replace(HEARD, arrived=Arrived(40, 9_960, 0))
     assert said(unmarked) == (
         "refused: h0: marks by the switch: got 10000 packets, 0 of them marked and 9960 that could be, "
@@ -53,34 +53,34 @@ def test_a_full_port_that_marks_nothing_is_refused() -> None:
     )
 
 
-def test_without_loss_the_rate_says_whether_the_port_was_full() -> None:
-    """A priority that pauses loses nothing: 20 000 packets of 1500 bytes in a second are 240 Mb/s."""
+def test_rate_shows_a_full_port_without_loss() -> None:
+    """A pausing priority has no loss: 20 000 packets of 1500 bytes in a second are 240 Mb/s."""
     paused = replace(HEARD, arrived=Arrived(0, 20_000, 0))
     assert said(paused, 250e6).startswith("refused: h0: marks by the switch: got 20000 packets, 0 of them")
     assert said(paused, 300e6).startswith("warning: h0: marks by the switch: got 20000 packets, 0 of them")
     assert "expected a full port, which two hosts could not fill" in said(paused)
 
 
-def test_loss_below_the_line_rate_is_somebody_elses() -> None:
+def test_loss_below_the_line_rate_is_not_of_the_port() -> None:
     """240 Mb/s were offered: a port of 1 Gb/s was not full, whatever the receiver dropped."""
     dropped = replace(HEARD, arrived=Arrived(0, 14_000, 0))
     assert said(dropped, 1e9).startswith("warning: h0")
     assert said(dropped, 200e6).startswith("refused: h0")
 
 
-def test_bits_that_are_rewritten_and_packets_that_are_dropped() -> None:
+def test_rewritten_bits_and_dropped_packets() -> None:
     assert "expected packets that are ECN-capable" in said(replace(HEARD, arrived=Arrived(9_000, 10, 0)))
     assert "expected most of 20000 packets" in said(replace(HEARD, arrived=Arrived(10, 900, 5)))
 
 
-def test_marks_without_a_full_port_are_somebody_elses() -> None:
+def test_marks_without_a_full_port_are_refused() -> None:
     alone = replace(HEARD, marked_alone=3)
     assert "got 3 marked packets while one host alone sent" in said(alone, 10e9, 10e9)
     assert judge(host(), alone, 10e9, 25e9) is None, "a faster host fills the port alone"
     assert judge(host(), alone) is None, "perhaps each of them is faster"
 
 
-def test_the_kernels_counters() -> None:
+def test_kernel_counters() -> None:
     assert arrived_until_now(NETSTAT.format(not_capable=5, capable=7, marked=3)) == Arrived(5, 8, 3)
     ipv6 = "Ip6InNoECTPkts \t2\nIp6InECT1Pkts \t1\nIp6InECT0Pkts \t10\nIp6InCEPkts \t20\nIp6OutRequests \t9\n"
     both = NETSTAT.format(not_capable=5, capable=7, marked=3) + ipv6
@@ -90,7 +90,7 @@ def test_the_kernels_counters() -> None:
 
 
 class FakeShell:
-    """A host on a switch that marks `marked` packets when two hosts send, or a host without an agent."""
+    """A host on a switch that marks packets when two hosts send, or a host without an agent."""
 
     def __init__(self, node: str, network: "FakeNetwork") -> None:
         self._node, self._network = node, network
@@ -128,7 +128,7 @@ def measured(network: FakeNetwork, inventory: Inventory) -> list[Finding]:
     return measure_marks(inventory, {}, shells)
 
 
-def test_one_sends_then_two_to_each_host() -> None:
+def test_one_then_two_hosts_send_to_each_host() -> None:
     network = FakeNetwork(marked=9)
     assert measured(network, rack_of_marks(3)) == []
     assert len(network.floods) == 9
@@ -136,25 +136,25 @@ def test_one_sends_then_two_to_each_host() -> None:
     assert sorted(each[:2] for each in network.floods[1:3]) == ["h1", "h2"]
 
 
-def test_each_host_whose_port_does_not_mark_is_named() -> None:
+def test_each_unmarked_port_is_a_finding() -> None:
     findings = measured(FakeNetwork(marked=0), rack_of_marks(3))
     assert [finding.node for finding in findings] == ["h0", "h1", "h2"]
     assert all(finding.refuses for finding in findings)
 
 
-def test_a_host_that_fails_is_a_sentence() -> None:
+def test_failing_host_is_a_finding() -> None:
     finding = measured(FakeNetwork(marked=9, broken="h2"), rack_of_marks(3))[0]
     assert (finding.got, finding.expected) == ("h2: `flood` failed: no agent", "packets that arrive")
 
 
-def test_nothing_is_sent_where_no_switch_says_that_it_marks() -> None:
+def test_without_declared_marks_nothing_is_sent() -> None:
     network = FakeNetwork(marked=0)
     assert measured(network, rack_of_marks(3, switch_priorities={"3": {"pauses": True}})) == []
     assert measured(network, fake_inventory()) == []
     assert network.floods == []
 
 
-def test_two_hosts_cannot_tell() -> None:
+def test_two_hosts_are_too_few() -> None:
     (finding,) = measured(FakeNetwork(marked=0), rack_of_marks(2))
     assert str(finding) == (
         "warning: tor: marks by the switch: got 2 hosts, expected three, as one alone cannot fill the "

@@ -99,28 +99,28 @@ def test_tasks_are_counted_shown_and_logged(
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-def test_a_failure_on_a_node_is_part_of_what_it_did(
+def test_failure_on_a_node_is_in_the_result(
     tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done: PlaybookResult = run_playbook(order(tmp_path, BAD, monkeypatch), console)
     assert list(map(str, done.failures)) == ["here: Refuse: the disk is full"]
 
 
-def test_a_playbook_that_is_none_is_told_at_once(
+def test_invalid_playbook_is_an_error(
     tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(NodeError, match=r"here\.yml: Ansible could not run it: "):
         run_playbook(order(tmp_path, "- hosts: all\n  rolls: []\n", monkeypatch), console)
 
 
-def test_ctrl_c_ends_it_and_says_how_far_it_came(
+def test_ctrl_c_raises_interrupted_with_the_results(
     tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = order(tmp_path, ENDLESS, monkeypatch)
+    endless = order(tmp_path, ENDLESS, monkeypatch)
     handler = signal.getsignal(signal.SIGINT)
 
     def interrupt_once_it_waits() -> None:
-        while not asked.log.is_file() or "Wait" not in asked.log.read_text():
+        while not endless.log.is_file() or "Wait" not in endless.log.read_text():
             event.wait(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -128,7 +128,7 @@ def test_ctrl_c_ends_it_and_says_how_far_it_came(
     watcher = threading.Thread(target=interrupt_once_it_waits)
     watcher.start()
     with pytest.raises(Interrupted) as stopped:
-        run_playbook(asked, console)
+        run_playbook(endless, console)
     watcher.join()
     assert stopped.value.played.tasks_done == 1
     assert list(find_processes(str(tmp_path))) == []
@@ -141,19 +141,24 @@ PRINTING = """\
   hosts: all
   gather_facts: false
   tasks:
-    - {name: Say it, ansible.builtin.debug: {msg: "checking {{ lookup('config', 'HOST_KEY_CHECKING') }}"}}
+    - name: Print
+      ansible.builtin.debug:
+        msg: >-
+          checking {{ lookup('config', 'HOST_KEY_CHECKING') }}
+          {{ lookup('config', 'host_key_checking', plugin_type='connection', plugin_name='ssh') }}
 """
 
 
-def test_host_keys_are_verified_whatever_the_environment_says(
-    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("variable", ["ANSIBLE_HOST_KEY_CHECKING", "ANSIBLE_SSH_HOST_KEY_CHECKING"])
+def test_environment_cannot_disable_host_key_checking(
+    tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
-    monkeypatch.setenv("ANSIBLE_HOST_KEY_CHECKING", "False")
+    monkeypatch.setenv(variable, "False")
     run_playbook(order(tmp_path, PRINTING, monkeypatch), console)
-    assert "checking True" in (tmp_path / "logs" / "log").read_text()
+    assert "checking True True" in (tmp_path / "logs" / "log").read_text()
 
 
-def test_arguments_of_ssh_that_verify_nothing_are_refused(
+def test_unverified_ssh_arguments_of_the_environment_are_refused(
     tmp_path: Path, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANSIBLE_SSH_COMMON_ARGS", "-o StrictHostKeyChecking=no")
@@ -163,7 +168,7 @@ def test_arguments_of_ssh_that_verify_nothing_are_refused(
         run_playbook(order(tmp_path, GOOD, monkeypatch), console)
 
 
-def test_ansible_calls_ssh_as_the_inventory_was_resolved(tmp_path: Path) -> None:
+def test_ansible_gets_the_resolved_ssh_arguments(tmp_path: Path) -> None:
     destinations = (
         Destination("h0", "lab-1", user="bob", arguments=("-4", "-o", "Ciphers=a b")),
         Destination("h1", "lab-2", user="root", config="none"),
@@ -206,7 +211,7 @@ def event(kind: str, **data: object) -> dict[str, object]:
     return {"event": kind, "event_data": {"role": "tcp", "task": "tcp : DCTCP", "host": "h1", **data}}
 
 
-def test_changes_are_counted_per_node_and_thing() -> None:
+def test_changes_by_node() -> None:
     played = PlaybookResult()
     played.add(event("runner_on_ok", res={"changed": True, "changes": ["sysctls a", "sysctls b"]}))
     played.add(event("runner_on_ok", res={"changed": True}))
@@ -215,46 +220,38 @@ def test_changes_are_counted_per_node_and_thing() -> None:
     assert played.changed == 3
 
 
-def test_a_failure_says_node_task_and_why() -> None:
+SSH = 'Task failed: Data could not be sent to remote host "h1". Make sure this host can be reached over ssh'
+NO_RESULT = {"msg": "Task failed: Module result deserialization failed.", "module_stderr": "", "rc": 137}
+
+
+@pytest.mark.parametrize(
+    ("kind", "result", "message"),
+    [
+        ("failed", {"msg": "sysctl a:\n this kernel has none such"}, "sysctl a: this kernel has none such"),
+        ("unreachable", {"msg": "Connection timed out"}, "cannot be reached: Connection timed out"),
+        ("unreachable", {"msg": f"{SSH}: ssh: Refused"}, "cannot be reached: Refused"),
+        (
+            "failed",
+            {**NO_RESULT, "module_stdout": "Killed\n"},
+            "the module ended without a result (exit code 137); it printed: Killed",
+        ),
+        ("failed", NO_RESULT, "the module ended without a result (exit code 137); it printed: nothing"),
+    ],
+)
+def test_failures_name_node_task_and_reason(kind: str, result: dict[str, object], message: str) -> None:
     played = PlaybookResult()
-    played.add(event("runner_on_failed", res={"msg": "sysctl a:\n this kernel has none such"}))
-    played.add(event("runner_on_unreachable", host="h2", res={"msg": "Connection timed out"}))
-    assert list(map(str, played.failures)) == [
-        "h1: tcp: DCTCP: sysctl a: this kernel has none such",
-        "h2: tcp: DCTCP: cannot be reached: Connection timed out",
-    ]
+    played.add(event(f"runner_on_{kind}", res=result))
+    assert list(map(str, played.failures)) == [f"h1: tcp: DCTCP: {message}"]
 
 
-def test_the_wrapping_of_what_ssh_says_is_taken_off() -> None:
-    wrapped = (
-        'Task failed: Data could not be sent to remote host "127.0.0.1". Make sure this host can be reached'
-    )
-    played = PlaybookResult()
-    said = "ssh: connect to host 127.0.0.1 port 1: Connection refused"
-    played.add(event("runner_on_unreachable", res={"msg": f"{wrapped} over ssh: {said}"}))
-    expected = "h1: tcp: DCTCP: cannot be reached: connect to host 127.0.0.1 port 1: Connection refused"
-    assert str(played.failures[0]) == expected
-
-
-def test_a_module_without_a_result_is_told_by_what_it_printed() -> None:
-    played = PlaybookResult()
-    result = {"msg": "Task failed: Module result deserialization failed.", "module_stderr": "", "rc": 137}
-    played.add(event("runner_on_failed", res={**result, "module_stdout": "Killed\n"}))
-    played.add(event("runner_on_failed", res=result))
-    assert [failure.message for failure in played.failures] == [
-        "the module ended without a result (exit code 137); it printed: Killed",
-        "the module ended without a result (exit code 137); it printed: nothing",
-    ]
-
-
-def test_facts_and_ansibles_own_words_are_kept() -> None:
+def test_facts_and_complaints_are_kept() -> None:
     played = PlaybookResult()
     played.add(event("runner_on_ok", res={"facts": {"kernel": "6.1"}}))
     played.add({"event": "error", "stdout": "ERROR! no such\n file"})
     assert (played.facts, played.complaints) == ({"h1": {"kernel": "6.1"}}, ["ERROR! no such file"])
 
 
-def test_what_ansible_checks_by_itself_is_no_task_to_wait_for() -> None:
+def test_argument_validation_is_not_counted() -> None:
     assert is_task_start(event("playbook_on_task_start"))
     assert not is_task_start(
         event("playbook_on_task_start", task="Validating arguments against arg spec 'main'")
@@ -264,7 +261,7 @@ def test_what_ansible_checks_by_itself_is_no_task_to_wait_for() -> None:
 
 
 class Player:
-    """Stands in for ansible-runner; keeps the order and what its files held at that moment."""
+    """Replaces ansible-runner; records the order and the content of its files."""
 
     def __init__(self, played: PlaybookResult) -> None:
         self.played = played
@@ -295,7 +292,7 @@ def player(monkeypatch: pytest.MonkeyPatch) -> Player:
 CONSOLE = Console(file=io.StringIO())
 
 
-def test_todays_agent_and_the_ports_trees_go_to_the_nodes(inventory: Inventory, player: Player) -> None:
+def test_agent_and_port_trees_are_passed(inventory: Inventory, player: Player) -> None:
     ports = {"s0->h1": PortSettings(rate_bps=100_000_000)}
     provision(inventory, ports, Path("log"), CONSOLE, is_check=True)
     (order,) = player.orders
@@ -306,7 +303,7 @@ def test_todays_agent_and_the_ports_trees_go_to_the_nodes(inventory: Inventory, 
     assert order.variables["switch_linux_trees"] == trees, "a port without lines is written down, too"
 
 
-def test_every_node_that_failed_is_named(inventory: Inventory, player: Player) -> None:
+def test_failed_nodes_are_named(inventory: Inventory, player: Player) -> None:
     player.played.failures = [
         TaskFailure("h0", "tcp: DCTCP", "no such module"),
         TaskFailure("h1", "tcp: DCTCP", "cannot be reached: timed out"),
@@ -320,7 +317,7 @@ def test_every_node_that_failed_is_named(inventory: Inventory, player: Player) -
     ]
 
 
-def test_ansible_goes_only_where_it_can_work(inventory: Inventory, player: Player) -> None:
+def test_ansible_runs_on_usable_nodes_only(inventory: Inventory, player: Player) -> None:
     lack = Finding("h1", "sudo", "not allowed", "that alice may", "see sudoers")
     player.reached = Reached(failures={"h0": "SSH failed: timed out"}, lacks=[lack])
     with pytest.raises(NodeError) as failed:
@@ -354,11 +351,11 @@ def task(role: str, module: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("role", "path", "content"), [("agent", AGENT, "agent_archive"), ("monitoring", DOOL, "monitoring_dool")]
 )
-def test_roles_put_files_where_the_harness_looks(role: str, path: str, content: str) -> None:
+def test_roles_use_the_paths_of_the_harness(role: str, path: str, content: str) -> None:
     copied = task(role, "ansible.builtin.copy")["ansible.builtin.copy"]
     assert copied == {"src": f"{{{{ {content} }}}}", "dest": path, "mode": "0755"}
 
 
-def test_samples_have_the_place_that_was_made_for_them() -> None:
+def test_spool_directory_is_created() -> None:
     assert task("agent", "ansible.builtin.file")["loop"] == [str(Path(AGENT).parent), SPOOL]
     assert str(serve.SPOOL) == SPOOL

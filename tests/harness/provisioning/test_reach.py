@@ -33,24 +33,24 @@ from rogue.remote.connection import connect
 from rogue.remote.login import Login
 
 
-def test_worked_example() -> None:
+def test_clock_offset_of_one_exchange() -> None:
     times = iter([100.0, 100.4])
     assert exchange(lambda: 107.3, lambda: next(times)) == ClockOffset(pytest.approx(7.1), pytest.approx(0.2))
 
 
-def test_the_clock_of_this_very_machine_is_right(tmp_path: Path) -> None:
+def test_clock_offset_of_this_machine_is_zero(tmp_path: Path) -> None:
     with served_node(tmp_path) as login, connect(login, limit_s=20.0) as shell:
         found = clock_offset(shell)
     assert abs(found.offset_s) <= found.uncertainty_s + 0.001
 
 
-def test_the_offset_with_the_shortest_round_trip_is_taken() -> None:
+def test_best_offset_has_the_shortest_round_trip() -> None:
     offsets = [ClockOffset(1.0, 0.5), ClockOffset(1.2, 0.1), ClockOffset(0.9, 0.3)]
     assert best_offset(offsets) == ClockOffset(1.2, 0.1)
 
 
 @given(st.floats(-1e6, 1e6), st.floats(0, 10), st.floats(0, 10))
-def test_the_truth_lies_within_the_uncertainty(offset_s: float, there_s: float, back_s: float) -> None:
+def test_true_offset_is_within_the_uncertainty(offset_s: float, there_s: float, back_s: float) -> None:
     times = iter([0.0, there_s + back_s])
     found = exchange(lambda: there_s + offset_s, lambda: next(times))
     assert abs(found.offset_s - offset_s) <= found.uncertainty_s + 1e-9
@@ -74,8 +74,8 @@ def login(tmp_path: Path) -> Iterator[Login]:
 
 @pytest.fixture
 def sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Install a stand-in that allows `true`; return the file in which it logs its arguments."""
-    program, log = tmp_path / "bin" / "sudo", tmp_path / "asked"
+    """Install a `sudo` that allows `true`; return the file in which it logs its arguments."""
+    program, log = tmp_path / "bin" / "sudo", tmp_path / "log"
     program.parent.mkdir()
     program.write_text(SUDO.format(log=log))
     program.chmod(0o755)
@@ -83,26 +83,26 @@ def sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return log
 
 
-def test_a_node_in_order_lacks_nothing_and_its_clock_is_known(login: Login) -> None:
+def test_correct_node_lacks_nothing(login: Login) -> None:
     reached = reach([login], {"h0": AGENT_COMMAND})
     assert (reached.failures, reached.lacks) == ({}, [])
     assert abs(reached.clocks["h0"].offset_s) < 60
     assert reached.reasons() == {}
 
 
-def test_somebody_who_may_not_start_the_agent_is_told(login: Login, sudo: Path) -> None:
+def test_missing_sudo_right_is_a_finding(login: Login, sudo: Path) -> None:
     reached = reach([replace(login, user="alice")], {"h0": AGENT_COMMAND})
     assert [str(lack) for lack in reached.lacks] == [
         "refused: h0: sudo: got sudo: a password is required, expected that alice may run "
         f"`{AGENT_COMMAND}` as root without a password; give sudo the line in "
         "docs/tutorials/own-nodes.md."
     ]
-    assert sudo.read_text() == f"-n -l {AGENT_COMMAND}\n", "asked for, not run"
+    assert sudo.read_text() == f"-n -l {AGENT_COMMAND}\n", "listed, not run"
     assert reached.reasons()["h0"].startswith("sudo: got sudo: a password is required, expected that alice")
     assert list(reached.clocks) == ["h0"]
 
 
-def test_a_node_without_python_says_so(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_python_is_a_finding(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PYTHON", "/nowhere/python3")
     (lack,) = reach([login], {"h0": "true"}).lacks
     assert str(lack) == (
@@ -111,7 +111,7 @@ def test_a_node_without_python_says_so(login: Login, monkeypatch: pytest.MonkeyP
     )
 
 
-def test_hosts_whose_keys_are_unknown_are_told_together(login: Login, tmp_path: Path) -> None:
+def test_unknown_keys_are_reported_together(login: Login, tmp_path: Path) -> None:
     strangers = [
         replace(login, node=node, address=address, known_hosts=(tmp_path / "none",))
         for node, address in (("h1", "127.0.0.1"), ("h2", "127.0.0.2"))
@@ -122,7 +122,7 @@ def test_hosts_whose_keys_are_unknown_are_told_together(login: Login, tmp_path: 
     assert f"`ssh-keyscan -p {login.port} 127.0.0.1 127.0.0.2 >> {tmp_path}/none`" in reached.failures["h1"]
 
 
-def test_a_silent_node_costs_the_others_nothing(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_node_does_not_delay_the_others(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REACH_LIMIT_S", 2.0)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
@@ -135,7 +135,7 @@ def test_a_silent_node_costs_the_others_nothing(login: Login, monkeypatch: pytes
     assert reached.failures["h1"].startswith("SSH failed: its SSH server did not reply in time")
 
 
-def test_ctrl_c_leaves_no_thread_that_waits_for_a_silent_node(login: Login) -> None:
+def test_ctrl_c_leaves_no_waiting_thread(login: Login) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
         login.known_hosts[0].write_text(
@@ -189,7 +189,7 @@ def inventory_of(there: Laboratory, directory: Path) -> Inventory:
     return load_inventory(path)
 
 
-def test_the_doctor_looks_at_it_with_ansible_and_without(there: Laboratory, tmp_path: Path) -> None:
+def test_doctor_reaches_a_node_behind_a_jump_host(there: Laboratory, tmp_path: Path) -> None:
     inventory = inventory_of(there, tmp_path)
     found = look(inventory, tmp_path / "log", Console(file=io.StringIO()))
     assert (found.failures, list(found.facts), list(found.clocks)) == ({}, ["h0"], ["h0"])
@@ -200,8 +200,8 @@ def test_the_doctor_looks_at_it_with_ansible_and_without(there: Laboratory, tmp_
 
 @pytest.mark.needs("ip")
 @pytest.mark.skipif(os.geteuid() != 0, reason="provisioning needs root, or sudo without a password")
-def test_provisioning_goes_there_with_ansible(there: Laboratory, tmp_path: Path) -> None:
-    """The node is this computer, so it is played in check mode; nothing is changed."""
+def test_provisioning_reaches_a_node_behind_a_jump_host(there: Laboratory, tmp_path: Path) -> None:
+    """The node is this computer, so the playbook runs in check mode."""
     inventory = inventory_of(there, tmp_path)
     mtu = Path("/sys/class/net/lo/mtu").read_text()
     played = provision(inventory, {}, tmp_path / "log", Console(file=io.StringIO()), is_check=True)
@@ -212,7 +212,7 @@ def test_provisioning_goes_there_with_ansible(there: Laboratory, tmp_path: Path)
     assert 2 <= there.gate.connections() <= 3
 
 
-def test_a_run_starts_its_agent_there(
+def test_run_starts_its_agent_behind_a_jump_host(
     there: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = tmp_path / "agent.pyz"
@@ -227,7 +227,7 @@ def test_a_run_starts_its_agent_there(
 @pytest.mark.parametrize(
     ("unknown", "named"), [("gate", r"h0: jump host lab-gate: SSH failed: "), ("node", r"h0: SSH failed: ")]
 )
-def test_a_key_that_is_not_known_is_refused_at_either_hop_by_ansible_and_runs(
+def test_unknown_key_at_either_hop_is_refused_by_doctor_and_run(
     there: Laboratory, tmp_path: Path, unknown: str, named: str
 ) -> None:
     servers: dict[str, Server] = {"gate": there.gate, "node": there.node}

@@ -21,7 +21,7 @@ from helpers.cell_keys import (
 )
 from helpers.cell_kinds import TOPOLOGIES_OWN, WORKLOADS_OWN
 from helpers.experiments import cell_of
-from helpers.told import nodes_of, refusal, told_by_kernel, told_by_nodes, told_by_simulator
+from helpers.testbed_orders import kernel_orders, node_orders, nodes_of, refusal, simulator_orders
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.group_settings import OPTIONS
@@ -64,7 +64,7 @@ def cell(tmp_path_factory: pytest.TempPathFactory) -> Planned:
 @pytest.fixture(scope="module")
 def of_kernel(cell: Planned) -> Callable[..., tuple[str, ...]]:
     """Return a function for the orders of a kernel."""
-    return cache(lambda *settings: told_by_kernel(cell(*settings)))
+    return cache(lambda *settings: kernel_orders(cell(*settings)))
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +72,14 @@ def of_simulator(cell: Planned) -> Callable[..., tuple[str, ...]]:
     """Return a function for the calls of the engine."""
 
     @cache
-    def told(*settings: str) -> tuple[str, ...]:
+    def orders(*settings: str) -> tuple[str, ...]:
         with pytest.MonkeyPatch.context() as monkeypatch:
-            return told_by_simulator(cell(*settings), monkeypatch)
+            return simulator_orders(cell(*settings), monkeypatch)
 
-    return told
+    return orders
 
 
-def test_no_key_is_left_out() -> None:
+def test_every_key_has_a_case() -> None:
     """A new key is added here with its effect."""
     assert keys_of(Experiment) - NOT_OF_A_CELL == {
         "topology", "workload", "traffic", "probe", "transports", "faults", "seed", "measure", "time_limit",
@@ -117,7 +117,7 @@ def test_no_key_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_key_on_the_simulator(
+def test_key_on_the_simulator(
     case: Case, cell: Planned, of_simulator: Callable[..., tuple[str, ...]]
 ) -> None:
     usual, asked = _settings(case)
@@ -127,13 +127,13 @@ def test_a_key_on_the_simulator(
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_key_on_nodes(case: Case, cell: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_on_nodes(case: Case, cell: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
     usual, asked = _settings(case)
     assert _is_known_to_nodes(case.key, cell(*usual), cell(*asked), monkeypatch)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_key_in_a_kernel(case: Case, cell: Planned, of_kernel: Callable[..., tuple[str, ...]]) -> None:
+def test_key_in_a_kernel(case: Case, cell: Planned, of_kernel: Callable[..., tuple[str, ...]]) -> None:
     usual, asked = _settings(case)
     bed = KernelTestbed()
     if _is_refused(case.key, refusal(bed, cell(*usual)), refusal(bed, cell(*asked))):
@@ -143,7 +143,7 @@ def test_a_key_in_a_kernel(case: Case, cell: Planned, of_kernel: Callable[..., t
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
-def test_a_parameter_of_a_group_in_a_kernel(
+def test_group_parameter_in_a_kernel(
     parameter: Parameter, cell: Planned, of_kernel: Callable[..., tuple[str, ...]]
 ) -> None:
     usual = group(parameter.transport, {})
@@ -155,7 +155,7 @@ def test_a_parameter_of_a_group_in_a_kernel(
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
-def test_a_parameter_of_a_group_on_the_simulator(
+def test_group_parameter_on_the_simulator(
     parameter: Parameter, cell: Planned, of_simulator: Callable[..., tuple[str, ...]]
 ) -> None:
     bed, beside = SimulatorTestbed(), NEEDED.get(parameter.key, {})
@@ -170,14 +170,14 @@ def test_a_parameter_of_a_group_on_the_simulator(
 
 
 @pytest.mark.parametrize("parameter", PARAMETERS, ids=str)
-def test_a_parameter_of_a_group_on_nodes(
+def test_group_parameter_on_nodes(
     parameter: Parameter, cell: Planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _check_on_nodes(parameter, lambda values: cell(*group(parameter.transport, values)), monkeypatch)
 
 
 @pytest.mark.parametrize("parameter", {each.transport: each for each in PARAMETERS}.values(), ids=str)
-def test_a_parameter_of_the_cells_transport_on_nodes(
+def test_cell_parameter_on_nodes(
     parameter: Parameter, cell: Planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def planned(values: cell_keys.Values) -> Cell:
@@ -211,9 +211,9 @@ def _is_known_to_nodes(key: str, usual: Cell, asked: Cell, monkeypatch: pytest.M
     bed, _ = nodes_of(usual, monkeypatch)
     if _is_refused(key, refusal(bed, usual), refusal(bed, asked)):
         return True
-    told = [told_by_nodes(*nodes_of(usual, monkeypatch), cell) for cell in (usual, asked)]
-    is_not_measured = any(word in told[1].not_measured for word in key.split("."))
-    return is_not_measured or told[0].orders != told[1].orders
+    results = [node_orders(*nodes_of(usual, monkeypatch), cell) for cell in (usual, asked)]
+    is_not_measured = any(word in results[1].not_measured for word in key.split("."))
+    return is_not_measured or results[0].orders != results[1].orders
 
 
 def _is_refused(key: str, usual: str | None, asked: str | None) -> bool:

@@ -7,16 +7,16 @@ from typing import Any, Literal
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.told import nodes_of, refusal, told_by_nodes
+from helpers.testbed_orders import engine_calls, node_orders, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.linux_switch import PortSettings
+from rogue.harness.testbeds.ends.switch_ports import outages
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
-from rogue.harness.testbeds.kernel.network import outages as kernels_outages
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
-from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss, Simulation
+from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss
 from rogue.workloads.faults import FAULTS, Fault, LinkCut
 from rogue.workloads.topologies import Link, Topology
 
@@ -55,9 +55,7 @@ class Flapping(Fault):
         ]
 
 
-def test_a_fault_of_cuts_and_losses_is_one_class_for_all_testbeds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fault_made_of_cuts_works_on_all_testbeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(FAULTS, "flapping", Flapping)
     cell = _cell(tmp_path, STAR, "{kind: flapping, target: h1, times: 3}")
     for bed in (SimulatorTestbed(), KernelTestbed(), nodes_of(cell, monkeypatch, kind="nodes")[0]):
@@ -71,36 +69,36 @@ def test_no_fault_is_left_out() -> None:
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
 @pytest.mark.parametrize("faults", OF_LINKS)
-def test_the_engine_is_told_all(
+def test_engine_gets_all_faults(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, faults: str
 ) -> None:
     cell = _cell(tmp_path, topology, faults)
     assert refusal(SimulatorTestbed(), cell) is None
     links, cuts = _engine_of(cell, monkeypatch)
     for link in cell.network.links:
-        told = links[link.a, link.b]
-        assert _mean_loss(told["loss"]) == pytest.approx(_asked_loss(cell, link), rel=1e-12)
-        assert _times(told["loss"]) == next(
+        passed = links[link.a, link.b]
+        assert _mean_loss(passed["loss"]) == pytest.approx(_asked_loss(cell, link), rel=1e-12)
+        assert _times(passed["loss"]) == next(
             ((each.from_ns, each.until_ns) for each in _losing(cell, link)), None
         )
-        assert 0 <= told["delay_ps"] - 1_000 * link.delay_ns <= 1_000 * cell.network.delay_spread_ns
+        assert 0 <= passed["delay_ps"] - 1_000 * link.delay_ns <= 1_000 * cell.network.delay_spread_ns
     assert cuts == [(each.a, each.b, each.at_ns, each.duration_ns, None) for each in cell.network.outages]
 
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
 @pytest.mark.parametrize("faults", OF_LINKS)
-def test_a_kernels_ports_are_told_all(tmp_path: Path, topology: str, faults: str) -> None:
+def test_kernel_ports_get_all_faults(tmp_path: Path, topology: str, faults: str) -> None:
     cell = _cell(tmp_path, topology, faults)
     assert (refusal(KernelTestbed(), cell) is None) == OF_LINKS[faults]
     if OF_LINKS[faults]:
         _check_ports(cell, kernels_ports(cell))
-        told = [(outage.at_ns, outage.duration_ns) for _, outage in kernels_outages(cell)]
-        assert told == [(each.at_ns, each.duration_ns) for each in cell.network.outages]
+        cuts = [(outage.at_ns, outage.duration_ns) for _, outage in outages(cell, cell.network.ports)]
+        assert cuts == [(each.at_ns, each.duration_ns) for each in cell.network.outages]
 
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
 @pytest.mark.parametrize("faults", OF_LINKS)
-def test_the_ports_between_nodes_are_told_all(
+def test_ports_between_nodes_get_all_faults(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, faults: str
 ) -> None:
     cell = _cell(tmp_path, topology, faults)
@@ -108,20 +106,20 @@ def test_the_ports_between_nodes_are_told_all(
     assert (refusal(bed, cell) is None) == OF_LINKS[faults]
     if OF_LINKS[faults]:
         _check_ports(cell, nodes_ports(cell, bed.inventory))
-        told_by_nodes(bed, heard, cell)
+        node_orders(bed, heard, cell)
         durations = [float(each.split()[-1]) for each in heard.switched if each.startswith("cut ")]
         assert durations == [each.duration_ns / 1e9 for each in cell.network.outages]
 
 
 @pytest.mark.parametrize("reroute_after", ["", ", reroute_after: 10us"])
 @pytest.mark.parametrize("kind", ["link_cut, target: s0-s1", "link_failures, target: s0"])
-def test_only_the_simulator_forwards_around_a_link(
+def test_only_the_simulator_reroutes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, reroute_after: str
 ) -> None:
     cell = _cell(tmp_path, DUMBBELL, f"{{kind: {kind}, at: 1ms, duration: 2ms{reroute_after}}}")
     assert refusal(SimulatorTestbed(), cell) is None
-    _, told = _engine_of(cell, monkeypatch)
-    assert told == [("s0", "s1", 1_000_000, 2_000_000, 10_000 if reroute_after else None)]
+    _, cuts = _engine_of(cell, monkeypatch)
+    assert cuts == [("s0", "s1", 1_000_000, 2_000_000, 10_000 if reroute_after else None)]
     for bed in (KernelTestbed(), nodes_of(cell, monkeypatch, kind="nodes")[0]):
         reason = refusal(bed, cell)
         assert (reason or "").startswith("only the simulator's switches forward") == bool(reroute_after)
@@ -135,15 +133,15 @@ def test_only_the_simulator_cuts_one_direction(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("kind", OF_OTHERS)
-def test_what_only_the_simulator_breaks_is_refused_elsewhere(
+def test_faults_of_the_simulator_are_refused_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    faults, told = f"{{kind: {kind}, {OF_OTHERS[kind]}}}", f"a Linux switch has no {FAULTS[kind].__name__}"
+    faults, reason = f"{{kind: {kind}, {OF_OTHERS[kind]}}}", f"a Linux switch has no {FAULTS[kind].__name__}"
     paused = ("transports=[roce+pfc]",) if kind in ("pause_storm", "slow_receiver") else ()
     assert refusal(SimulatorTestbed(), _cell(tmp_path, STAR, faults, *paused)) is None
     cell = _cell(tmp_path, STAR, faults)
-    assert refusal(KernelTestbed(), cell) == told
-    assert refusal(nodes_of(cell, monkeypatch, kind="nodes")[0], cell) == told
+    assert refusal(KernelTestbed(), cell) == reason
+    assert refusal(nodes_of(cell, monkeypatch, kind="nodes")[0], cell) == reason
 
 
 def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:
@@ -153,39 +151,29 @@ def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:
 
 def _engine_of(
     cell: Cell, monkeypatch: pytest.MonkeyPatch
-) -> tuple[Mapping[tuple[str, str], Mapping[str, Any]], list[tuple[object, ...]]]:
+) -> tuple[Mapping[tuple[str, ...], Mapping[str, Any]], list[tuple[object, ...]]]:
     """Return the arguments of the engine for each link, and the outages."""
-    links: dict[tuple[str, str], Mapping[str, Any]] = {}
-    cuts: list[tuple[object, ...]] = []
-
-    class Overheard(Simulation):
-        def add_link(self, a: str, b: str, **named: Any) -> None:
-            links[a, b] = named
-            super().add_link(a, b, **named)
-
-        def cut_link(self, a: str, b: str, **named: Any) -> None:
-            cuts.append((a, b, named["start_ns"], named["duration_ns"], named["reroute_after_ns"]))
-            super().cut_link(a, b, **named)
-
-    monkeypatch.setattr(network, "Simulation", Overheard)
+    calls = engine_calls(monkeypatch)
     network.build_network(cell)
-    return links, cuts
+    keys = ("start_ns", "duration_ns", "reroute_after_ns")
+    cuts = [(*each.values, *(each.named[key] for key in keys)) for each in calls if each.name == "cut_link"]
+    return {each.values: each.named for each in calls if each.name == "add_link"}, cuts
 
 
-def _mean_loss(told: object) -> float:
+def _mean_loss(rule: object) -> float:
     """Share of the packets that an engine's rule loses."""
-    match told:
+    match rule:
         case IndependentLoss():
-            return told.probability
+            return rule.probability
         case IpIdLoss():
-            return 1 / (told.mask + 1)
+            return 1 / (rule.mask + 1)
         case BurstLoss():
-            return told.to_bad_probability / (told.to_bad_probability + told.to_good_probability)
+            return rule.to_bad_probability / (rule.to_bad_probability + rule.to_good_probability)
     return 0.0
 
 
-def _times(told: Any) -> tuple[int, int | None] | None:
-    return None if told is None else (told.from_ns, told.until_ns)
+def _times(rule: Any) -> tuple[int, int | None] | None:
+    return None if rule is None else (rule.from_ns, rule.until_ns)
 
 
 def _losing(cell: Cell, link: Link) -> list[Any]:

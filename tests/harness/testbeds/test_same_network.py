@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.told import nodes_of, refusal
+from helpers.testbed_orders import engine_calls, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.network import NetworkSpec
@@ -16,7 +16,7 @@ from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
-from rogue.simulator import Marking, PriorityFlowControl, Simulation
+from rogue.simulator import Marking, PriorityFlowControl
 from rogue.workloads.transports import BASES
 
 STAR = "topology={kind: star, hosts: 4, rate: 10Gbps, buffer: 3MB, alpha: 2.0}"
@@ -36,7 +36,7 @@ ON_LINUX = [f"[{name}]" for name in ("rogue", "rogue-uc", "roce", "roce-uc", "dc
 
 @pytest.mark.parametrize("topology", [STAR, LOT])
 @pytest.mark.parametrize("transports", TRANSPORTS)
-def test_the_simulator_is_what_is_asked_for(
+def test_simulator_has_the_requested_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, transports: str
 ) -> None:
     cell = _cell(tmp_path, topology, transports)
@@ -46,7 +46,7 @@ def test_the_simulator_is_what_is_asked_for(
 
 @pytest.mark.parametrize("topology", [STAR, LOT])
 @pytest.mark.parametrize("transports", TRANSPORTS)
-def test_a_kernels_switches_are_what_is_asked_for(tmp_path: Path, topology: str, transports: str) -> None:
+def test_kernel_has_the_requested_network(tmp_path: Path, topology: str, transports: str) -> None:
     cell = _cell(tmp_path, topology, transports)
     reason = refusal(KernelTestbed(), cell)
     assert (reason is None) == (transports in ON_LINUX)
@@ -56,7 +56,7 @@ def test_a_kernels_switches_are_what_is_asked_for(tmp_path: Path, topology: str,
 
 @pytest.mark.parametrize("topology", [STAR, LOT])
 @pytest.mark.parametrize("transports", TRANSPORTS)
-def test_the_switch_between_nodes_is_what_is_asked_for(
+def test_switch_between_nodes_has_the_requested_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topology: str, transports: str
 ) -> None:
     cell = _cell(tmp_path, topology, transports)
@@ -68,7 +68,7 @@ def test_the_switch_between_nodes_is_what_is_asked_for(
         _check_linux(cell.network, nodes_ports(cell, bed.inventory))
 
 
-def test_emulated_machines_say_what_they_have_instead(
+def test_emulated_machines_report_their_different_marks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell, stated = (_cell(tmp_path, STAR, transports) for transports in ("[dctcp]", STATED))
@@ -87,39 +87,30 @@ def _engine_of(
     cell: Cell, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Mapping[str, Mapping[str, Any]], Mapping[str, int]]:
     """Return the arguments of the engine for each switch, and the rate of each port."""
-    switches: dict[str, Mapping[str, Any]] = {}
-    rates_bps: dict[str, int] = {}
-
-    class Overheard(Simulation):
-        def add_switch(self, name: str, **named: Any) -> None:
-            switches[name] = named
-            super().add_switch(name, **named)
-
-        def add_link(self, a: str, b: str, **named: Any) -> None:
-            rates_bps.update(dict.fromkeys((f"{a}->{b}", f"{b}->{a}"), named["rate_bps"]))
-            super().add_link(a, b, **named)
-
-    monkeypatch.setattr(network, "Simulation", Overheard)
+    calls = engine_calls(monkeypatch)
     network.build_links(cell)
-    return switches, rates_bps
+    links = [(each.values, each.named["rate_bps"]) for each in calls if each.name == "add_link"]
+    rates_bps = {f"{a}->{b}": rate_bps for (a, b), rate_bps in links}
+    rates_bps |= {f"{b}->{a}": rate_bps for (a, b), rate_bps in links}
+    return {each.values[0]: each.named for each in calls if each.name == "add_switch"}, rates_bps
 
 
 def _check_simulated(
     asked: NetworkSpec, switches: Mapping[str, Mapping[str, Any]], rates_bps: Mapping[str, int]
 ) -> None:
     for name, port in asked.ports.items():
-        told = switches[name.partition("->")[0]]
-        assert (told["buffer_bytes"], told["alpha"], rates_bps[name]) == (
+        passed = switches[name.partition("->")[0]]
+        assert (passed["buffer_bytes"], passed["alpha"], rates_bps[name]) == (
             port.switch.buffer_bytes, port.switch.alpha, port.link.rate_bps,
         )  # fmt: skip
-    for told in switches.values():
-        assert told["marking"] == {
+    for passed in switches.values():
+        assert passed["marking"] == {
             priority: Marking(
                 curve.kmin_bytes, curve.kmax_bytes, curve.pmax, at=curve.at, spares_hosts=curve.spares_hosts
             )
             for priority, curve in asked.curves.items()
         }
-        assert _pause_points(told["flow_control"]) == [
+        assert _pause_points(passed["flow_control"]) == [
             (priority, pauses.alpha, pauses.xoff_bytes) for priority, pauses in sorted(asked.pausing.items())
         ]
 

@@ -32,15 +32,13 @@ ASKED: dict[tuple[str, ...], tuple[str, ...]] = {
 """Platforms that take the setting."""
 
 
-def test_no_platform_is_left_out() -> None:
+def test_every_platform_is_covered() -> None:
     assert set(PLATFORMS) == {"comware", "cumulus", "eos", "onyx", "sonic"}
 
 
 @pytest.mark.parametrize("platform", sorted(PLATFORMS))
 @pytest.mark.parametrize("settings", ASKED)
-def test_what_a_switch_is_told_is_what_is_asked_for(
-    tmp_path: Path, platform: str, settings: tuple[str, ...]
-) -> None:
+def test_requested_settings_are_the_cells(tmp_path: Path, platform: str, settings: tuple[str, ...]) -> None:
     cell, rack = cell_of(tmp_path, *settings), rack_of(platform, LOGIN)
     (tor,) = rack.hardware_switches
     try:
@@ -53,10 +51,12 @@ def test_what_a_switch_is_told_is_what_is_asked_for(
     _check(cell, wanted)
     stands = {"tor": _standing(platform, wanted)}
     assert refusal(cell, rack, stands) is None
-    told = refusal(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 416KB}]"), rack, stands)
-    assert told is not None
+    reason = refusal(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 416KB}]"), rack, stands)
+    assert reason is not None
     if platform in IN_NUMBERS and cell.network.curves:
-        assert "asks for a switch that marks beyond 416000 bytes in priority 3, and as read back tor" in told
+        assert (
+            "asks for a switch that marks beyond 416000 bytes in priority 3, and as read back tor" in reason
+        )
 
 
 def _check(cell: Cell, wanted: HardwareSwitchVariables) -> None:

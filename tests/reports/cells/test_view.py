@@ -97,16 +97,9 @@ def test_goodput_adds_samples_to_intervals(tmp_path: Path) -> None:
 
 def test_samples_coarser_than_the_interval_say_nothing_about_it(tmp_path: Path) -> None:
     view = tiny_view(
-        tmp_path,
-        {"flows": [transfer("main/h0->h2")], "throughput": [delivery("main/h0->h2", SECOND, 1)]},
+        tmp_path, {"flows": [transfer("main/h0->h2")], "throughput": [delivery("main/h0->h2", SECOND, 1)]}
     )
     assert view.goodput(SECOND // 10) is None
-
-
-def test_probes_are_no_flows_and_names_are_ordered_as_people_count(tmp_path: Path) -> None:
-    flows = [transfer(f"main/h{n}->h11") for n in (10, 2, 1)]
-    view = tiny_view(tmp_path, {"flows": [*flows, transfer("probe/h12->h11", size_bytes=0)]})
-    assert view.flow_ids == ("main/h1->h11", "main/h2->h11", "main/h10->h11")
 
 
 def test_ideal_share_divides_by_the_flows_that_were_asked_for(tmp_path: Path) -> None:
@@ -217,10 +210,7 @@ def test_payload_of_each_flow_is_that_inside_the_window(tmp_path: Path) -> None:
     view = tiny_view(
         tmp_path,
         {
-            "flows": [
-                transfer("main/h0->h2", end_ns=2 * SECOND),
-                transfer("main/h1->h2", end_ns=4 * SECOND),
-            ],
+            "flows": [transfer("main/h0->h2", end_ns=2 * SECOND), transfer("main/h1->h2", end_ns=4 * SECOND)],
             "throughput": [
                 delivery(f"main/h{n}->h2", t * SECOND, 10 + n) for t in (1, 2, 3, 4) for n in (1, 0)
             ],

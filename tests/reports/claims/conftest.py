@@ -1,8 +1,9 @@
-"""Made-up runs to evaluate claims with."""
+"""Conditions and measured values of the sample run."""
 
 import importlib
 
 import pytest
+from helpers.small_runs import Measured
 
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results, Setting
@@ -12,20 +13,28 @@ EVALUATE = importlib.import_module("rogue.reports.claims.evaluate")
 
 @pytest.fixture
 def own_conditions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every run has the claim's own conditions, but where a test is about them."""
+    """Give every run the claim's own conditions, except in a test with `real_conditions`."""
     if "real_conditions" not in request.fixturenames:
-        monkeypatch.setattr(EVALUATE, "not_own_because", lambda _claim, _manifest: None)
+        monkeypatch.setattr(EVALUATE, "other_experiment", lambda _claim, _manifest: None)
+        monkeypatch.setattr(EVALUATE, "other_conditions", lambda _manifest: None)
 
 
 @pytest.fixture
 def real_conditions() -> None:
-    """Marks a test that asks for the conditions."""
+    """Mark a test of the conditions."""
 
 
 @pytest.fixture
-def measured(results: Results, monkeypatch: pytest.MonkeyPatch) -> dict[str, MeanInterval | None]:
-    """The measured values of the made-up run, by transport."""
-    values: dict[str, MeanInterval | None] = {}
+def reduced_scale(own_conditions: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give every run the scale `quick` of the claim's own experiment."""
+    reason = "this run has the scale quick instead of paper"
+    monkeypatch.setattr(EVALUATE, "other_conditions", lambda _manifest: reason)
+
+
+@pytest.fixture
+def measured(results: Results, monkeypatch: pytest.MonkeyPatch) -> Measured:
+    """Return the measured values of the sample run by transport, for a test to set."""
+    values: Measured = {}
 
     def mean(_self: Results, setting: Setting, _metric: str) -> MeanInterval | None:
         return values.get(setting.transport)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 from helpers.sample_run import Sample, write_manifest, write_sample_run
-from helpers.small_runs import cell, manifest
+from helpers.small_runs import cell, claim_of, manifest
 
 from rogue.reports.claims import read_claims
 from rogue.reports.claims.claim import Claim, Condition
@@ -14,7 +14,8 @@ from rogue.reports.claims.conditions import (
     experiment_name,
     is_same_parameter,
     mismatch,
-    not_own_because,
+    other_conditions,
+    other_experiment,
     parameter_value,
     shipped_experiment,
     transport_parameters,
@@ -23,15 +24,9 @@ from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.workloads.manifest import Manifest
 
-FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
-    "kind": "published", "judged_by": "number",
-    "published": 1.0, "published_text": "1", "note": "n.",
-}  # fmt: skip
-
 
 def claim(**condition: object) -> Claim:
-    return Claim.model_validate({**FIELDS, "conditions": [condition]})
+    return claim_of(conditions=[condition])
 
 
 @pytest.mark.parametrize(
@@ -83,17 +78,17 @@ def test_factor_point_wins_over_the_experiment(sweep: Results) -> None:
         ),
     ],
 )
-def test_reason(results: Results, condition: dict[str, object], reason: str | None) -> None:
-    said = mismatch(claim(**condition), results, results.settings[0])
-    assert (said or "").replace("\u202f", " ") == (reason or "")
+def test_reason_of_a_mismatch(results: Results, condition: dict[str, object], reason: str | None) -> None:
+    reason_found = mismatch(claim(**condition), results, results.settings[0])
+    assert (reason_found or "").replace("\u202f", " ") == (reason or "")
 
 
-def test_factor_that_the_claim_does_not_speak_of(sweep: Results) -> None:
-    said = mismatch(claim(parameter="workload.kind", equals="incast"), sweep, sweep.settings[0])
-    assert said == "the run varies workload.senders, about which the claim says nothing"
+def test_factor_that_the_claim_does_not_mention(sweep: Results) -> None:
+    reason_found = mismatch(claim(parameter="workload.kind", equals="incast"), sweep, sweep.settings[0])
+    assert reason_found == "the run varies workload.senders, about which the claim says nothing"
 
 
-def test_factor_written_with_a_unit_is_understood(tmp_path: Path) -> None:
+def test_factor_with_a_unit_is_parsed(tmp_path: Path) -> None:
     directory = write_sample_run(tmp_path, Sample(transports=("rogue",), repetitions=1, seconds=1.0))
     path = directory / "manifest.json"
     path.write_text(
@@ -107,18 +102,18 @@ def test_factor_written_with_a_unit_is_understood(tmp_path: Path) -> None:
     assert mismatch(claim(**condition), results, results.settings[0]) is None
 
 
-def test_variant_with_parameters_of_its_own_is_not_the_published_transport(tmp_path: Path) -> None:
+def test_variant_is_not_the_published_transport(tmp_path: Path) -> None:
     directory = write_sample_run(tmp_path, Sample(transports=("rogue",), repetitions=1, seconds=1.0))
     path = directory / "manifest.json"
     path.write_text(path.read_text().replace('"transport": "rogue"', '"transport": "rogue-25us"'))
     results = Results(Run(directory))
-    said = mismatch(claim(parameter="workload.kind", equals="incast"), results, results.settings[0])
-    assert said == "rogue-25us runs with its own parameters, the claim with the published ones"
+    reason_found = mismatch(claim(parameter="workload.kind", equals="incast"), results, results.settings[0])
+    assert reason_found == "rogue-25us runs with its own parameters, the claim with the published ones"
 
 
 def test_text_is_not_a_number(results: Results) -> None:
-    said = mismatch(claim(parameter="workload.kind", at_least=2), results, results.settings[0])
-    assert said == "workload.kind is incast in this run; the claim needs at least 2"
+    reason_found = mismatch(claim(parameter="workload.kind", at_least=2), results, results.settings[0])
+    assert reason_found == "workload.kind is incast in this run; the claim needs at least 2"
     assert Condition(parameter="x", equals="a").at_least is None
 
 
@@ -164,7 +159,7 @@ def test_factor_over_a_transport_parameter_wins(tmp_path: Path) -> None:
         ("faults[0].one_in", "faults[0].one_in", True),
     ],
 )
-def test_names_as_written_and_as_resolved(key: str, parameter: str, same: bool) -> None:
+def test_parameter_names_as_written_and_as_resolved(key: str, parameter: str, same: bool) -> None:
     assert is_same_parameter(key, parameter) is same
 
 
@@ -184,22 +179,15 @@ LOSS = {"parameter": "faults[0].one_in", "at_least": 1}
         ),
     ],
 )
-def test_claim_must_speak_of_what_the_run_changes(
+def test_claim_must_mention_what_the_run_changes(
     tmp_path: Path, conditions: list[object], reason: str | None
 ) -> None:
     run = results(tmp_path)
-    claim = Claim.model_validate({**FIELDS, "conditions": conditions})
-    said = mismatch(claim, run, run.settings[0])
-    assert (said or "").replace("\u202f", " ") == (reason or "")
+    reason_found = mismatch(claim_of(conditions=conditions), run, run.settings[0])
+    assert (reason_found or "").replace("\u202f", " ") == (reason or "")
 
 
-CLAIM = Claim.model_validate(
-    {
-        "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
-        "kind": "published", "judged_by": "number",
-        "published": 0.9, "published_text": "0.9", "note": "n.", "experiments": ["rogue-paper/incast"],
-    }
-)  # fmt: skip
+CLAIM = claim_of(experiments=["rogue-paper/incast"])
 FILE = "experiments/rogue-paper/incast.yaml"
 
 
@@ -231,27 +219,24 @@ def test_name_of_an_experiment(file: str | None, name: str | None) -> None:
     assert experiment_name(file) == name
 
 
-def test_the_shipped_experiment_has_the_claims_own_conditions() -> None:
-    assert not_own_because(CLAIM, run(data=written())) is None
-    assert (
-        not_own_because(CLAIM, run(scale=None, data=written())) is None
-    )  # a run from before there were scales
+@pytest.mark.parametrize("scale", ["paper", None], ids=["full scale", "from before there were scales"])
+def test_shipped_experiment_has_its_own_conditions(scale: str | None) -> None:
+    assert other_experiment(CLAIM, run(data=written())) is None
+    assert other_conditions(run(scale=scale, data=written())) is None
 
 
-def test_another_experiment_has_not() -> None:
-    assert str(not_own_because(CLAIM, run("experiments/quickstart.yaml"))) == (
+def test_run_of_another_experiment() -> None:
+    assert other_experiment(CLAIM, run("experiments/quickstart.yaml")) == (
         "this run is quickstart, the claim’s own experiment is rogue-paper/incast"
     )
-    free = CLAIM.model_copy(update={"experiments": ()})
-    assert (
-        str(not_own_because(free, run(data=written()))) == "no shipped experiment was written for the claim"
-    )
+    free = claim_of(experiments=())
+    assert other_experiment(free, run()) == "no shipped experiment was written for the claim"
 
 
-def test_a_smaller_scale_has_not() -> None:
-    assert str(not_own_because(CLAIM, run(scale="quick", data=written()))) == (
-        "this run has the scale quick, the claim needs the scale paper of rogue-paper/incast"
-    )
+def test_run_at_another_scale() -> None:
+    quick = run(scale="quick", data=written())
+    assert other_experiment(CLAIM, quick) is None
+    assert other_conditions(quick) == "this run has the scale quick instead of paper"
 
 
 @pytest.mark.parametrize(
@@ -266,14 +251,14 @@ def test_a_smaller_scale_has_not() -> None:
         {"scales": {"quick": {"repetitions": 1}}},
     ],
 )
-def test_what_is_no_condition_may_change(change: dict[str, object]) -> None:
-    assert not_own_because(CLAIM, run(data=written(**change))) is None
+def test_keys_that_are_no_conditions_may_change(change: dict[str, object]) -> None:
+    assert other_conditions(run(data=written(**change))) is None
 
 
-def test_a_condition_that_was_changed_is_named_whoever_changed_it() -> None:
+def test_changed_conditions_are_named() -> None:
     topology = {**shipped_experiment("rogue-paper/incast")["topology"], "delay": "5us"}  # type: ignore[index, dict-item]
     changed = run(data=written(topology=topology, faults=[{"kind": "link_cut"}]))
-    assert str(not_own_because(CLAIM, changed)) == (
+    assert other_conditions(changed) == (
         "this run differs from rogue-paper/incast in topology.delay and faults"
     )
 
@@ -288,47 +273,27 @@ def test_a_condition_that_was_changed_is_named_whoever_changed_it() -> None:
         ("topology.rate=25Gbps", False),
     ],
 )
-def test_without_the_files_the_options_are_believed(
+def test_options_of_the_command_decide_without_the_files(
     monkeypatch: pytest.MonkeyPatch, setting: str, is_own: bool
 ) -> None:
     """An installed package has no experiments, an old manifest no data."""
-    assert (not_own_because(CLAIM, run(FILE, "paper", None, setting)) is None) is is_own
+    expected = None if is_own else f"this run differs from rogue-paper/incast in {setting.partition('=')[0]}"
+    assert other_conditions(run(FILE, "paper", None, setting)) == expected
     monkeypatch.setattr("rogue.reports.claims.conditions.EXPERIMENTS", Path("/nowhere/experiments"))
     shipped_experiment.cache_clear()
-    told = not_own_because(CLAIM, run(FILE, "paper", written(probe=None), setting))
+    found = other_conditions(run(FILE, "paper", written(probe=None), setting))
     shipped_experiment.cache_clear()
-    assert (told is None) is is_own
-    if not is_own:
-        assert str(told) == f"this run differs from rogue-paper/incast in {setting.partition('=')[0]}"
+    assert found == expected
 
 
-def test_names_cannot_leave_the_directory() -> None:
-    assert shipped_experiment("../pyproject") is None
-    assert shipped_experiment("/etc/passwd") is None
+@pytest.mark.parametrize("name", ["../pyproject", "/etc/passwd"])
+def test_experiment_outside_the_directory_is_unknown(name: str) -> None:
+    assert shipped_experiment(name) is None
 
 
-def test_every_claim_that_is_measured_has_experiments_that_are_there() -> None:
+def test_measured_claims_have_existing_experiments() -> None:
     for claim in read_claims():
         assert bool(claim.experiments) is bool(claim.metric), claim.id
+        assert "quickstart" not in claim.experiments
         for name in claim.experiments:
             assert (EXPERIMENTS / f"{name}.yaml").is_file(), f"{claim.id} names {name}"
-
-
-def test_the_quickstart_is_written_for_no_claim() -> None:
-    assert not any("quickstart" in claim.experiments for claim in read_claims())
-
-
-@pytest.mark.parametrize(
-    ("manifest_of_run", "brief"),
-    [
-        (run(scale="quick"), "this run has the scale quick"),
-        (run("experiments/quickstart.yaml"), "it is not the experiment of these claims"),
-        (run(FILE, "paper", None, "workload.senders=4"), "this run differs from rogue-paper/incast in"),
-    ],
-)
-def test_a_reason_is_the_same_for_all_claims_of_a_run(manifest_of_run: Manifest, brief: str) -> None:
-    """A run that meets every condition except those of this claim."""
-    reason = not_own_because(CLAIM, manifest_of_run)
-    assert reason is not None
-    assert reason.of_run.startswith(brief)
-    assert "the claim" not in reason.of_run

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest
-from helpers.small_runs import FIELDS, cell, judge, manifest, narrow
+from helpers.small_runs import Measured, cell, claim_of, judge, manifest, narrow
 
 from rogue.reports.claims import Claim, Verdict, evaluate, read_claims
 from rogue.reports.metrics.statistics import MeanInterval
@@ -27,9 +27,7 @@ pytestmark = pytest.mark.usefixtures("own_conditions")
         (0.5, Verdict.MISSED),
     ],
 )
-def test_published_value(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
-) -> None:
+def test_published_value(results: Results, measured: Measured, value: float, verdict: Verdict) -> None:
     measured["rogue"] = narrow(value)
     assert judge(results).verdict is verdict
 
@@ -38,7 +36,7 @@ def test_published_value(
     ("value", "verdict"), [(1.3, Verdict.REPRODUCED), (0.9, Verdict.REPRODUCED), (0.899, Verdict.MISSED)]
 )
 def test_published_bound_without_tolerance_is_met_or_missed(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
+    results: Results, measured: Measured, value: float, verdict: Verdict
 ) -> None:
     measured["rogue"] = narrow(value)
     assert judge(results, bound="at_least", tolerance=0).verdict is verdict
@@ -46,7 +44,7 @@ def test_published_bound_without_tolerance_is_met_or_missed(
 
 @pytest.mark.parametrize(("rival", "verdict"), [(0.2, Verdict.RIGHT_SIGN), (0.6, Verdict.MISSED)])
 def test_missed_number_may_have_the_right_order(
-    results: Results, measured: dict[str, MeanInterval | None], rival: float, verdict: Verdict
+    results: Results, measured: Measured, rival: float, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = narrow(0.5), narrow(rival)
     assert judge(results, direction={"sign": "above", "than": {"transport": "roce"}}).verdict is verdict
@@ -54,15 +52,10 @@ def test_missed_number_may_have_the_right_order(
 
 @pytest.mark.parametrize(
     ("value", "sign", "verdict"),
-    [
-        (0.3, "above", "agrees"),
-        (0.0, "above", "missed"),
-        (-1.0, "below", "agrees"),
-        (0.0, "below", "missed"),
-    ],
+    [(0.3, "above", "agrees"), (0.0, "above", "missed"), (-1.0, "below", "agrees"), (0.0, "below", "missed")],
 )
 def test_statement_without_a_number(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, sign: str, verdict: str
+    results: Results, measured: Measured, value: float, sign: str, verdict: str
 ) -> None:
     measured["rogue"] = narrow(value)
     direction = {"sign": sign, "value": 0.0}
@@ -70,9 +63,7 @@ def test_statement_without_a_number(
     assert outcome.verdict == verdict
 
 
-def test_comparison_without_the_rival_is_not_run(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_comparison_without_the_rival_is_not_run(results: Results, measured: Measured) -> None:
     measured["rogue"] = narrow(0.5)
     direction = {"sign": "above", "than": {"transport": "dctcp"}}
     outcome = judge(results, judged_by="side", published=None, direction=direction)
@@ -88,7 +79,7 @@ def test_hardware_only_on_a_simulator(results: Results) -> None:
 @pytest.mark.parametrize("testbed", ["virtual", "nodes.yaml", "/home/alice/virtual.yaml"])
 @pytest.mark.parametrize("is_hardware", [False, True])
 def test_hardware_is_what_the_cells_say_whatever_the_testbed_is_called(
-    measured: dict[str, MeanInterval | None], tmp_path: Path, testbed: str, is_hardware: bool
+    measured: Measured, tmp_path: Path, testbed: str, is_hardware: bool
 ) -> None:
     facts = {"nic_is_hardware": is_hardware, "nic_profile": "cx3pro"}
     write_manifest(tmp_path, manifest([cell(facts=facts)], testbed=testbed))
@@ -98,9 +89,23 @@ def test_hardware_is_what_the_cells_say_whatever_the_testbed_is_called(
     assert outcome.found is (Verdict.REPRODUCED if is_hardware else Verdict.NEEDS_HARDWARE)
 
 
+def test_processor_time_of_virtual_machines_is_measured_under_other_conditions(
+    measured: dict[str, MeanInterval | None], tmp_path: Path
+) -> None:
+    write_manifest(tmp_path, manifest([cell(facts={"nic_is_hardware": False})], testbed="virtual"))
+    fields = {"judged_by": "hardware", "metric": "client_cpu_share", "published": 0.17, "tolerance": 0.02}
+    without = judge(Results(Run(tmp_path)), **fields)
+    assert without.verdict is Verdict.NEEDS_HARDWARE, "a simulator records no processor time"
+    measured["rogue"] = narrow(0.9)
+    outcome = judge(Results(Run(tmp_path)), **fields)
+    assert outcome.verdict is Verdict.OTHER_CONDITIONS
+    assert "Measured: 90.0\u202f%, mean of 3 runs" in outcome.reasons
+    assert "no real card carried the traffic of this run" in outcome.reasons
+
+
 @pytest.mark.parametrize("claim", [claim for claim in read_claims() if claim.judged_by == "hardware"])
 def test_every_claim_about_hardware_can_be_judged_on_it(
-    measured: dict[str, MeanInterval | None], tmp_path: Path, claim: Claim
+    measured: Measured, tmp_path: Path, claim: Claim
 ) -> None:
     """Whatever it measures there is held against the claim; what no metric holds is said."""
     facts = {"nic_is_hardware": True, "nic_profile": "cx3pro"}
@@ -143,13 +148,7 @@ def test_transport_that_did_not_finish(results: Results) -> None:
     ],
 )
 def test_interval_not_the_mean_reproduces(
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    low: float,
-    high: float,
-    n: int,
-    verdict: Verdict,
-    said: str,
+    results: Results, measured: Measured, low: float, high: float, n: int, verdict: Verdict, said: str
 ) -> None:
     measured["rogue"] = MeanInterval(0.91, low, high, n)
     outcome = judge(results)
@@ -160,7 +159,7 @@ def test_interval_not_the_mean_reproduces(
 
 
 def test_missed_whose_interval_reaches_into_what_is_close_says_so(
-    results: Results, measured: dict[str, MeanInterval | None]
+    results: Results, measured: Measured
 ) -> None:
     measured["rogue"] = MeanInterval(0.95, 0.93, 0.97, 5)
     outcome = judge(results)
@@ -180,12 +179,7 @@ def test_missed_whose_interval_reaches_into_what_is_close_says_so(
     ],
 )
 def test_order_of_two_settings_needs_intervals_apart(
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    mean: float,
-    low: float,
-    high: float,
-    verdict: Verdict,
+    results: Results, measured: Measured, mean: float, low: float, high: float, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = MeanInterval(mean, low, high, 5), MeanInterval(0.5, 0.47, 0.53, 5)
     direction = {"sign": "above", "than": {"transport": "roce"}}
@@ -198,9 +192,7 @@ def test_order_of_two_settings_needs_intervals_apart(
     assert missed_number.verdict is expected
 
 
-def test_whole_interval_must_be_on_the_side_of_a_value(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_whole_interval_must_be_on_the_side_of_a_value(results: Results, measured: Measured) -> None:
     direction = {"sign": "below", "value": 0.5}
     for high, verdict in ((0.49, Verdict.AGREES), (0.51, Verdict.UNDECIDED)):
         measured["rogue"] = MeanInterval(0.4, 0.3, high, 5)
@@ -212,9 +204,7 @@ NEVER = MeanInterval(math.inf, 0.89, math.inf, 5, (0.89, 0.9, math.inf, 0.9, 0.9
 
 
 @pytest.mark.parametrize("bound", ["equals", "at_least", "at_most"])
-def test_what_never_came_back_reproduces_no_number(
-    results: Results, measured: dict[str, MeanInterval | None], bound: str
-) -> None:
+def test_what_never_came_back_reproduces_no_number(results: Results, measured: Measured, bound: str) -> None:
     measured["rogue"] = NEVER
     outcome = judge(results, bound=bound)
     assert outcome.verdict is Verdict.MISSED
@@ -236,12 +226,7 @@ def test_what_never_came_back_reproduces_no_number(
     ],
 )
 def test_what_never_came_back_is_the_longest(
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    own: MeanInterval,
-    rival: MeanInterval,
-    sign: str,
-    verdict: Verdict,
+    results: Results, measured: Measured, own: MeanInterval, rival: MeanInterval, sign: str, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = own, rival
     direction = {"sign": sign, "than": {"transport": "roce"}}
@@ -251,8 +236,7 @@ def test_what_never_came_back_is_the_longest(
 
 def test_claim_is_judged_at_each_factor_point(sweep: Results) -> None:
     condition = {"parameter": "workload.senders", "at_least": 2}
-    claims = [Claim.model_validate({**FIELDS, "conditions": [condition]})]
-    outcomes = evaluate(claims, sweep)
+    outcomes = evaluate([claim_of(conditions=[condition])], sweep)
     assert [outcome.as_json()["factors"] for outcome in outcomes] == [
         {"workload.senders": "2"},
         {"workload.senders": "4"},
@@ -276,9 +260,7 @@ def test_sample_run_is_too_short_for_the_twenty_second_claims(results: Results) 
 @pytest.mark.parametrize(
     ("value", "verdict"), [(0.1, Verdict.REPRODUCED), (0.919, Verdict.REPRODUCED), (0.95, Verdict.MISSED)]
 )
-def test_published_upper_bound(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
-) -> None:
+def test_published_upper_bound(results: Results, measured: Measured, value: float, verdict: Verdict) -> None:
     measured["rogue"] = narrow(value)
     outcome = judge(results, bound="at_most")
     assert outcome.verdict is verdict
@@ -289,8 +271,7 @@ LOAD = {"parameter": "workload.load", "at_least": 0.05}
 
 
 def pairs_claim(**changes: object) -> Claim:
-    fields = {**FIELDS, "metric": "long_fct_p50_ns", "conditions": [LOAD], "published": 1.0, **changes}
-    return Claim.model_validate(fields)
+    return claim_of(**{"metric": "long_fct_p50_ns", "conditions": [LOAD], "published": 1.0} | changes)
 
 
 def test_ratio_to_another_transport_is_taken_repetition_by_repetition(pairs: Results) -> None:
@@ -338,16 +319,14 @@ def test_absent_table_is_explained_as_the_run_explains_it(tmp_path: Path) -> Non
     reason = "the simulator has no agent in this transport"
     entry = cell(not_measured={"rtt": reason})
     write_manifest(tmp_path, manifest([entry]))
-    claim = Claim.model_validate({**FIELDS, "metric": "rtt_p50_ns"})
-    (outcome,) = evaluate([claim], Results(Run(tmp_path)))
+    outcome = judge(Results(Run(tmp_path)), metric="rtt_p50_ns")
     assert outcome.verdict is Verdict.NOT_RUN
     assert outcome.sentence == f"Not run: no finished cell of RoGUE has this number: {reason}."
 
 
 def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) -> None:
     write_manifest(tmp_path, manifest([cell(facts={"nic_is_hardware": True})], testbed="rack.yaml"))
-    claim = Claim.model_validate({**FIELDS, "metric": None, "judged_by": "hardware", "published": None})
-    (outcome,) = evaluate([claim], Results(Run(tmp_path)))
+    outcome = judge(Results(Run(tmp_path)), metric=None, judged_by="hardware", published=None)
     assert outcome.sentence == "Not run: no metric of this version holds it."
 
 
@@ -355,7 +334,7 @@ def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) 
     ("value", "verdict"), [(0.995, Verdict.MISSED), (0.985, Verdict.AGREES), (1.0, Verdict.MISSED)]
 )
 def test_less_than_one_percent_is_no_direction(
-    results: Results, measured: dict[str, MeanInterval | None], value: float, verdict: Verdict
+    results: Results, measured: Measured, value: float, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = narrow(value), narrow(1.0)
     direction = {"sign": "below", "than": {"transport": "roce"}}

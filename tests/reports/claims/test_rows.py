@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-from helpers.small_runs import judge
+from helpers.small_runs import Measured, claim_of, judge
 
 from rogue.reports.claims import Claim, Evidence, Outcome, Verdict, read_claims, rows_of
 from rogue.reports.claims.rows import claim_links, docs_href
@@ -13,18 +13,10 @@ from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.results import Results
 from rogue.workloads.shipped import CHECKOUT
 
-CLAIM = Claim.model_validate(
-    {
-        "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
-        "kind": "published", "judged_by": "number",
-        "published": 0.9, "published_text": "0.9", "note": "n.",
-    }
-)  # fmt: skip
 
-
-def outcome(verdict: Verdict, mean: float, n: int = 5, claim: Claim = CLAIM) -> Outcome:
+def outcome(verdict: Verdict, mean: float, n: int = 5) -> Outcome:
     measured = MeanInterval(mean, mean - 0.1, mean + 0.1, n, (mean,) * n)
-    return Outcome(claim, verdict, "Numbers.", evidence=Evidence(measured))
+    return Outcome(claim_of(), verdict, "Numbers.", evidence=Evidence(measured))
 
 
 def test_up_to_three_runs_show_their_values() -> None:
@@ -50,17 +42,12 @@ def test_few_seeds_and_worse_verdicts_are_counted_apart() -> None:
     assert row.verdict == "2 agree, n = 1, 1 agrees, n = 2 and 1 missed"
 
 
-FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
-    "kind": "published", "judged_by": "number",
-    "published": 0.9, "published_text": "0.9", "note": "n.", "experiments": ["rogue-paper/incast"],
-    "docs": "papers/irn.md#figures-1-to-7",
-}  # fmt: skip
+DOCUMENTED = {"experiments": ["rogue-paper/incast"], "docs": "papers/irn.md#figures-1-to-7"}
 EVIDENCE = Evidence(MeanInterval(0.9, 0.9, 0.9, 3))
 
 
 def claim(**changes: object) -> Claim:
-    return Claim.model_validate({**FIELDS, **changes})
+    return claim_of(**DOCUMENTED | changes)
 
 
 def test_a_claim_leads_to_its_table_or_to_all_tables(results: Results) -> None:
@@ -94,9 +81,7 @@ CLAIMS = {claim.id: claim for claim in read_claims()}
 pytestmark = pytest.mark.usefixtures("own_conditions")
 
 
-def test_sentence_has_published_measured_interval_and_runs(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_sentence_has_published_measured_interval_and_runs(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 5)
     assert judge(results).sentence == (
         "Published: 0.900, tolerance 0.020. Measured: 0.910, mean of 5 runs, 95 % interval 0.905 to 0.915. n."
@@ -105,14 +90,14 @@ def test_sentence_has_published_measured_interval_and_runs(
     assert "mean of 3 runs, single values 0.905, 0.910 and 0.915. n." in judge(results).sentence
 
 
-def test_single_run_has_no_interval(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_single_run_has_no_interval(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, None, None, 1)
     outcome = judge(results)
     assert "mean of 1 run, which gives no interval" in outcome.sentence
     assert outcome.as_json()["interval"] is None
 
 
-def test_none_is_explained(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_none_is_explained(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(math.inf, None, None, 3, (0.9, math.inf, math.inf))
     assert (
         "Measured: none, mean of 3 runs (none: in 2 of 3 runs something never came back, which counts as"
@@ -120,9 +105,7 @@ def test_none_is_explained(results: Results, measured: dict[str, MeanInterval | 
     ) in judge(results).reasons
 
 
-def test_a_number_that_nobody_published_is_not_called_so(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_a_number_that_nobody_published_is_not_called_so(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 5)
     assert judge(results, kind="derived", kind_reason="A sum.").reasons.startswith("Derived: 0.900, tol")
     assert judge(results, kind="model", kind_reason="A model.").reasons.startswith("Model: 0.900, tol")
@@ -138,7 +121,8 @@ def test_a_number_that_nobody_published_is_not_called_so(
         ("R-28-rogue", "0 µs, no tolerance"),
         ("M-7", "above 120"),
         ("R-24-roce", "below RoCE with DCQCN"),
-        ("R-1", "–"),
+        ("R-1", "at most 10.0 %, tolerance 1.0 %"),
+        ("R-30", "–"),
     ],
 )
 def test_the_tolerance_stands_beside_the_number(name: str, text: str) -> None:

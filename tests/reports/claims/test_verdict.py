@@ -3,12 +3,11 @@
 import json
 
 import pytest
-from helpers.small_runs import judge, narrow
+from helpers.small_runs import Measured, claim_of, judge, narrow
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rogue.reports.claims import (
-    Claim,
     Verdict,
     claims_sha256,
     counted_verdict,
@@ -33,7 +32,7 @@ from rogue.reports.results import Results, Setting
         (2, Verdict.OTHER_CONDITIONS, "2 under other conditions"),
     ],
 )
-def test_counts(count: int, verdict: Verdict, text: str) -> None:
+def test_counted_verdict(count: int, verdict: Verdict, text: str) -> None:
     assert counted_verdict(count, verdict) == text
 
 
@@ -52,12 +51,7 @@ pytestmark = pytest.mark.usefixtures("own_conditions")
     ],
 )
 def test_few_seeds_reproduce_nothing(
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    n: int,
-    verdict: str,
-    text: str,
-    changes: dict[str, object],
+    results: Results, measured: Measured, n: int, verdict: str, text: str, changes: dict[str, object]
 ) -> None:
     measured["rogue"] = MeanInterval(0.9, 0.9 if n > 1 else None, 0.9 if n > 1 else None, n)
     outcome = judge(results, **changes)
@@ -67,9 +61,7 @@ def test_few_seeds_reproduce_nothing(
     assert judge(results, **changes).verdict in {Verdict.REPRODUCED, Verdict.CLOSE, Verdict.AGREES}
 
 
-def test_smaller_side_of_a_comparison_counts(
-    results: Results, measured: dict[str, MeanInterval | None]
-) -> None:
+def test_smaller_side_of_a_comparison_counts(results: Results, measured: Measured) -> None:
     measured["rogue"], measured["roce"] = narrow(0.9), MeanInterval(0.5, None, None, 1)
     direction = {"sign": "above", "than": {"transport": "roce"}}
     outcome = judge(results, judged_by="side", published=None, direction=direction)
@@ -77,31 +69,39 @@ def test_smaller_side_of_a_comparison_counts(
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_missed_stays_missed(results: Results, measured: dict[str, MeanInterval | None], n: int) -> None:
+def test_missed_stays_missed(results: Results, measured: Measured, n: int) -> None:
     measured["rogue"] = MeanInterval(0.5, None, None, n)
     assert judge(results).verdict_text == "missed"
     text = judge(results, direction={"sign": "below", "value": 0.8}).verdict_text
     assert text == ("right sign" if n >= 3 else f"right sign, n = {n}")
 
 
+def test_run_of_another_experiment_judges_nothing(
+    real_conditions: None, results: Results, measured: Measured
+) -> None:
+    measured["rogue"] = narrow(0.9)
+    outcome = judge(results)
+    assert (outcome.verdict, outcome.measured) == (Verdict.NOT_RUN, None)
+    assert (
+        outcome.sentence == "Not run: this run is rogue-paper/figure-14a, the claim’s own experiment is own."
+    )
+
+
 @pytest.mark.parametrize(("value", "alone"), [(0.9, "reproduced"), (0.5, "missed")])
-def test_other_conditions_come_before_any_number(
-    real_conditions: None,
-    results: Results,
-    measured: dict[str, MeanInterval | None],
-    value: float,
-    alone: str,
+def test_reduced_scale_has_no_verdict(
+    reduced_scale: None, results: Results, measured: Measured, value: float, alone: str
 ) -> None:
     measured["rogue"] = narrow(value)
     outcome = judge(results)
-    assert outcome.verdict is Verdict.OTHER_CONDITIONS
-    assert outcome.verdict_text == "other conditions"
+    assert (outcome.verdict, outcome.verdict_text) == (Verdict.OTHER_CONDITIONS, "other conditions")
     assert not outcome.has_own_conditions
-    assert "the claim’s own experiment is own." in outcome.sentence
-    assert f"By the numbers alone, n = 3: {alone}." in outcome.sentence
+    assert outcome.reasons.endswith(
+        " Other conditions: this run has the scale quick instead of paper."
+        f" By the numbers alone, n = 3: {alone}."
+    )
 
 
-def test_json_has_the_promised_fields(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_json_has_the_promised_fields(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, 0.90, 0.92, 3)
     content = judge(results).as_json()
     promised = {"id", "source", "metric", "published", "measured", "interval", "n", "verdict", "sentence"}
@@ -111,7 +111,7 @@ def test_json_has_the_promised_fields(results: Results, measured: dict[str, Mean
     assert (content["seeds"], content["own_conditions"], content["metric"]) == ([1, 2, 3], True, "jain")
 
 
-def test_every_claim_is_in_it_with_run_and_claims_that_it_is_about(results: Results) -> None:
+def test_claims_file_has_every_claim_and_names_its_run(results: Results) -> None:
     manifest = results.run.manifest
     content = json.loads(claims_text(manifest, evaluate(read_claims(), results)))
     assert (content["schema"], content["claims_sha256"]) == (CLAIMS_SCHEMA, claims_sha256())
@@ -120,15 +120,7 @@ def test_every_claim_is_in_it_with_run_and_claims_that_it_is_about(results: Resu
     assert [outcome["id"] for outcome in content["outcomes"]] == [claim.id for claim in read_claims()]
 
 
-FIELDS: dict[str, object] = {
-    "id": "X-1", "statement": "s.", "metric": "jain", "transport": "rogue",
-    "kind": "published", "judged_by": "number",
-    "published": 10.0, "published_text": "10", "tolerance": 2.0, "note": "n.",
-}  # fmt: skip
-
-
-def claim(bound: str = "equals") -> Claim:
-    return Claim.model_validate({**FIELDS, "bound": bound})
+TEN = {"published": 10.0, "tolerance": 2.0}
 
 
 @pytest.mark.parametrize(
@@ -147,13 +139,13 @@ def claim(bound: str = "equals") -> Claim:
         ("at_most", 13.0, 14.1, 15.0, Verdict.MISSED),
     ],
 )
-def test_worked_examples(bound: str, low: float, mean: float, high: float, verdict: Verdict) -> None:
-    assert judge_number(claim(bound), MeanInterval(mean, low, high, 5)) is verdict
+def test_verdicts_of_numbers(bound: str, low: float, mean: float, high: float, verdict: Verdict) -> None:
+    assert judge_number(claim_of(**TEN, bound=bound), MeanInterval(mean, low, high, 5)) is verdict
 
 
-def test_tolerance_is_meant_in_decimal() -> None:
+def test_tolerance_is_decimal() -> None:
     """0.92 - 0.9 is more than 0.02 in binary."""
-    each = claim().model_copy(update={"published": 0.9, "tolerance": 0.02})
+    each = claim_of()
     assert judge_number(each, MeanInterval(0.92, None, None, 1)) is Verdict.REPRODUCED
     assert judge_number(each, MeanInterval(0.9200001, None, None, 1)) is Verdict.CLOSE
 
@@ -172,7 +164,7 @@ def test_two_settings_cannot_both_be_above_the_other(one: list[float], other: li
 @given(values, st.floats(0, 1e6))
 def test_a_narrower_interval_never_has_a_worse_verdict(ends_and_mean: list[float], tolerance: float) -> None:
     low, mean, high = ends_and_mean
-    each = claim().model_copy(update={"tolerance": tolerance})
+    each = claim_of(published=10.0, tolerance=tolerance)
     order = [Verdict.REPRODUCED, Verdict.CLOSE, Verdict.MISSED]
     wide, single = MeanInterval(mean, low, high, 5), MeanInterval(mean, mean, mean, 5)
     assert order.index(judge_number(each, single)) <= order.index(judge_number(each, wide))
@@ -191,7 +183,7 @@ def setting(results: Results, transport: str, load: float) -> Setting:
         ({"transport": "roce", "at": {"workload.load": 0.1}}, "roce", 0.1),
     ],
 )
-def test_finds_the_other_side(
+def test_setting_of_a_reference(
     pairs: Results, reference: dict[str, object], transport: str, load: float
 ) -> None:
     own = setting(pairs, "rogue", 0.75)
@@ -222,7 +214,7 @@ def test_reference_in_words() -> None:
 
 
 @pytest.fixture
-def judged(results: Results, measured: dict[str, MeanInterval | None]) -> list[Outcome]:
+def judged(results: Results, measured: Measured) -> list[Outcome]:
     """Two that hold and one that misses."""
     outcomes = []
     for value in (0.9, 0.9, 0.5):
@@ -231,28 +223,26 @@ def judged(results: Results, measured: dict[str, MeanInterval | None]) -> list[O
     return outcomes
 
 
-def test_verdicts_come_first(judged: list[Outcome]) -> None:
+def test_summary_counts_the_verdicts(judged: list[Outcome]) -> None:
     assert verdict_summary(judged) == ["Against what was published: 2 reproduced and 1 missed."]
     assert numbers_summary(judged) is None
     assert verdict_summary([]) == []
 
 
-def test_without_the_own_conditions_the_numbers_speak_alone(
-    real_conditions: None, judged: list[Outcome]
-) -> None:
+def test_summary_at_a_reduced_scale_has_the_numbers_alone(reduced_scale: None, judged: list[Outcome]) -> None:
     assert verdict_summary(judged) == [
-        "By the numbers alone, which is no verdict: 2 reproduced and 1 missed (it is not the experiment of"
-        " these claims)."
+        "By the numbers alone, which is no verdict: 2 reproduced and 1 missed (this run has the scale quick"
+        " instead of paper)."
     ]
 
 
-def test_few_seeds_are_a_reason(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_summary_of_few_seeds_says_how_many_are_needed(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.9, None, None, 1)
     assert numbers_summary([judge(results)]) == (
         "By the numbers alone, which is no verdict: 1 reproduced (a verdict takes 3 seeds)."
     )
 
 
-def test_what_has_a_badge_is_left_out(results: Results, measured: dict[str, MeanInterval | None]) -> None:
+def test_summary_excludes_claims_with_badges(results: Results, measured: Measured) -> None:
     measured["rogue"] = narrow(0.9)
     assert verdict_summary([judge(results, fitted_to="the number")]) == []

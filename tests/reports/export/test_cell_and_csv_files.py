@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from helpers.experiments import result_of_cell
+from helpers.experiments import RECORDED, simulated
 from helpers.sample_run import write_manifest, write_table
 from helpers.small_runs import cell, filled, manifest, transfer
 
@@ -158,7 +158,7 @@ def two_cells(directory: Path) -> Results:
     for entry in cells:
         rows = filled("flows", [transfer("main/h0->h1")])
         write_table(directory / "cells" / str(entry["id"]) / "flows.parquet", "flows", rows)
-    tables = {"packets": result_of_cell(directory).tables["packets"]}
+    tables = {"packets": simulated(directory, text=RECORDED).tables["packets"]}
     (directory / "cells" / "roce-r1" / "packets.parquet").write_bytes(encode(tables)["packets.parquet"])
     write_manifest(directory, manifest(cells))
     return Results(Run(directory))

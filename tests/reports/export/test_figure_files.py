@@ -57,6 +57,7 @@ def test_every_figure_has_every_format_and_a_caption(files: Path) -> None:
     assert {path.name for path in files.iterdir()} == {
         f"{name}.{kind}" for name in names for kind in (*FORMATS, "txt", "tex")
     }
+    assert all(path.read_text().startswith("\\caption{") for path in files.glob("*.tex"))
 
 
 def test_type_is_at_least_six_points_at_the_stated_width(written: tuple[Path, list[FigureResult]]) -> None:

@@ -7,13 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.figure_rows import data, run_of, words
-from helpers.sample_kinds import (
-    DUMBBELL,
-    GIGABYTE,
-    sent,
-    write_cells,
-    write_linked_run,
-)
+from helpers.sample_kinds import DUMBBELL, GIGABYTE, sent, write_cells, write_linked_run
 from helpers.small_runs import cell, transfer
 
 from rogue.reports.cells.bottleneck import uses
@@ -24,8 +18,7 @@ from rogue.reports.figures.network import BINS, LINKS_MAX
 from rogue.reports.figures.published_beside import MULTIPLE_MAX, ROWS_MAX
 from rogue.reports.metrics.statistics import MeanInterval
 from rogue.reports.reading.load import Run
-from rogue.reports.results import Results
-from rogue.reports.results.results import PublishedNumber
+from rogue.reports.results import PublishedNumber, Results
 
 
 def sample(port: str, t_ns: int, longest: int) -> dict[str, object]:

@@ -5,12 +5,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.figure_rows import data, run_of, words
-from helpers.sample_kinds import (
-    SIZES,
-    sized_rows,
-    write_cells,
-)
+from helpers.figure_rows import data, run_of
+from helpers.sample_kinds import SIZES, sized_rows, write_cells
 from helpers.sample_run import Sample, write_sample_run
 from helpers.small_runs import SECOND, cell, delivery, tiny_view, transfer
 
@@ -42,7 +38,6 @@ def test_transfers_that_did_not_complete_keep_a_line_below_one(pairs: Results) -
     line = data("completion_times", pairs, panel="load 0.1: long transfers", series="RoGUE")
     assert line["fraction"].max() == pytest.approx((long["status"] == "ok").mean())
     assert line["fraction"].max() < 1
-    assert "RoGUE, load 0.1: long transfers, median" in words("completion_times", pairs)
 
 
 def test_back_to_back_or_lost_transfers_have_no_completion_times(results: Results, tmp_path: Path) -> None:
@@ -71,7 +66,6 @@ def test_groups_of_a_trace_have_their_slowdowns(tmp_path: Path) -> None:
     assert line[["slowdown", "fraction"]].to_numpy()[1:] == pytest.approx(
         np.array([[1, 1 / 3], [2, 2 / 3], [6, 1]])
     )
-    assert "web 1 to 6, median" in words("group_slowdowns", results)
 
 
 def test_slowdowns_by_size_are_percentiles_of_classes_that_all_lines_share(tmp_path: Path) -> None:
@@ -84,7 +78,6 @@ def test_slowdowns_by_size_are_percentiles_of_classes_that_all_lines_share(tmp_p
     assert p50["size_bytes"].tolist() == [*map(float, SIZES)] * 2
     assert p50["slowdown"].tolist() == [9.0] * 3 + [18.0] * 3
     assert np.isnan(p95["slowdown"]).tolist() == [False] * 5 + [True]
-    assert "p50 9 to 9, median 9;" in words("size_slowdowns", results)
 
 
 def test_few_sizes_or_few_transfers_are_no_distribution_over_sizes(tmp_path: Path) -> None:
@@ -171,7 +164,6 @@ def test_few_flows_are_marks_and_many_are_boxes(tmp_path: Path) -> None:
         assert own["share_percent"].to_numpy() == pytest.approx(percent)
     boxes = data("flow_spread", results, series=many.style.name, mark="flows")
     assert len(boxes) == 2 * (NAMES_MAX + 1)
-    assert "median flow " in words("flow_spread", results)
 
 
 # Controls, hosts.
@@ -192,7 +184,6 @@ def test_each_quantity_of_a_control_has_a_panel_in_its_unit(tmp_path: Path) -> N
     assert rates[rates["mark"] == "one flow"]["value"].tolist() == [5.0] * 4
     assert data("control", results)["panel"].nunique() == QUANTITIES_MAX
     assert " Without a panel: q7, q8." in FIGURES["control"]().omission(results)
-    assert "rate_bps one flow 5 to 5 Gb/s, median 5 Gb/s; q0" in words("control", results)
 
 
 @pytest.mark.parametrize("overruled", [[True, False, False, False], [False, False], [None, None]])
@@ -213,7 +204,6 @@ def test_processor_time_of_clients_and_servers(loaded: Results) -> None:
     rows = data("cpu_load", loaded, panel="verb write").set_index(["series", "end"])
     assert rows["load_percent"].tolist() == pytest.approx([30, 15, 15, 7.5])
     assert rows.loc[("RoGUE", "server"), ["low", "high"]].tolist() == pytest.approx([10, 20])
-    assert "client 30.0 % of one core, server 15.0 % of one core" in words("cpu_load", loaded)
 
 
 def test_recovery_has_events_and_what_was_sent_again(recovering: Results) -> None:
@@ -227,8 +217,6 @@ def test_recovery_has_events_and_what_was_sent_again(recovering: Results) -> Non
     assert again["panel"].unique().tolist() == ["RoGUE, verb write: sent again, 65.5\u202fKB in all"]
     assert set(again.loc[again["time_s"] < 0.7, "value"]) == {0}
     assert set(again.loc[again["time_s"] >= 0.7, "value"]) == {65_536}
-    assert "resync_request 2 times, first at 700 ms" in words("recovery", recovering)
-    assert "of the payload was retransmitted" in words("recovery", recovering)
     with figure_look():
         axes = FIGURES["recovery"]().draw(recovering).axes
     assert [axis.get_xlim() for axis in axes] == [(0, 4)] * 5, "all panels have one time"
@@ -240,6 +228,3 @@ def test_the_critical_path_is_the_chain_that_ended_last(waiting: Results) -> Non
     assert (1e6 * spans[["low", "high"]].to_numpy()).tolist() == [[0, 1], [1.5, 4], [0.5, 1.5]]
     assert (1e6 * path["time_s"]).tolist() == pytest.approx([0, 1, 1.5, 4])
     assert path["host"].tolist() == ["h1", "h1", "h2", "h2"]
-    text = words("critical_path", waiting)
-    assert "transfers of the critical path 1.5" in text
-    assert "last host after the median host 2.5 µs." in text

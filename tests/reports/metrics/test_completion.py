@@ -1,109 +1,97 @@
-"""Tests: completion times, and estimates of agents."""
+"""Tests: completion times, transfers that wait, and estimates of agents."""
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from helpers.sample_kinds import waiting_rows
-from helpers.small_runs import SECOND, delivery, tiny_view, transfer
+from helpers.small_runs import SECOND, delivery, measure, tiny_view, transfer
 
-from rogue.reports.cells.view import CellView
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.completion import sizes_and_slowdowns, times_by_group
 
+Rows = Sequence[Mapping[str, object]]
 PAIR = "main/h0->h1"
-
-
-@pytest.fixture
-def view(tmp_path: Path) -> CellView:
-    """Nine long transfers of 1 to 9 µs and one that failed; one short one just below 64 KiB; a probe."""
-    long = [transfer(PAIR, size_bytes=65_536, fct_ns=1_000 * n, transfer_id=n) for n in range(1, 10)]
-    failed = transfer(PAIR, size_bytes=10**6, fct_ns=None, end_ns=None, status="error")
-    long[:2] = [row | {"slowdown": slowdown} for row, slowdown in zip(long, (2.0, 3.0), strict=False)]
-    short = transfer(PAIR, size_bytes=65_535, fct_ns=700)
-    probe = transfer("probe/h2->h1", size_bytes=0, fct_ns=1)
-    return tiny_view(tmp_path, {"flows": [*long, failed, short, probe]})
+LOST = {"fct_ns": None, "end_ns": None, "slowdown": None, "status": "unfinished"}
+MIXED = [
+    *(
+        transfer(PAIR, size_bytes=65_536, fct_ns=1_000 * n, transfer_id=n, slowdown={1: 2.0, 2: 3.0}.get(n))
+        for n in range(1, 10)
+    ),
+    transfer(PAIR, size_bytes=10**6, fct_ns=None, end_ns=None, status="error"),
+    transfer(PAIR, size_bytes=65_535, fct_ns=700),
+    transfer("probe/h2->h1", size_bytes=0, fct_ns=1),
+]
+"""Nine long transfers of 1 to 9 µs and one that failed; one short one just below 64 KiB; a probe."""
+THREE_AND_A_FAILURE = [
+    transfer(PAIR, size_bytes=10**6, fct_ns=fct, status=status, slowdown=fct and fct / 5, transfer_id=n)
+    for n, (fct, status) in enumerate(((5, "ok"), (7, "ok"), (None, "error"), (6, "ok")))
+]
+ALL_COMPLETE = [
+    transfer(PAIR, fct_ns=fct, slowdown=slowdown, transfer_id=fct)
+    for fct, slowdown in ((10, 2.0), (20, None), (60, 3.0))
+]
+RATES = [
+    transfer(PAIR, size_bytes=3_000, fct_ns=fct, status=status, transfer_id=n)
+    for n, (fct, status) in enumerate(((3_000, "ok"), (1_000, "ok"), (None, "error"), (0, "ok")))
+]
+"""1, 3 and 0 GB/s, because one failed: mean 4/3, variance 14/9; a transfer of 0 ns has no rate."""
 
 
 @pytest.mark.parametrize(
-    ("metric", "value"),
+    ("rows", "metric", "value"),
     [
-        ("fct_p99_ns", math.inf),  # rank 11 of 11 is the one that failed
-        ("slowdown_mean", math.inf),  # one failed
-        ("fct_mean_ns", math.inf),
-        ("long_fct_p50_ns", 5_000),  # rank 5 of 10
-        ("long_fct_p90_ns", 9_000),  # rank 9 of 10
-        ("short_fct_p50_ns", 700),
-        ("short_fct_p90_ns", 700),
-        ("unfinished_share", 1 / 11),
+        (MIXED, "fct_p99_ns", math.inf),  # rank 11 of 11 is the one that failed
+        (MIXED, "slowdown_mean", math.inf),
+        (MIXED, "fct_mean_ns", math.inf),
+        (MIXED, "long_fct_p50_ns", 5_000),  # rank 5 of 10
+        (MIXED, "long_fct_p90_ns", 9_000),  # rank 9 of 10
+        (MIXED, "short_fct_p50_ns", 700),
+        (MIXED, "short_fct_p90_ns", 700),
+        (MIXED, "unfinished_share", 1 / 11),
         # 65 536 bytes in 1 to 9 µs, 65 535 in .7, and one that never came
         (
+            MIXED,
             "transfer_rate_mean_bps",
             (65_536 * 8e6 * sum(1 / n for n in range(1, 10)) + 65_535 * 8e6 / 0.7) / 11,
         ),
+        (THREE_AND_A_FAILURE, "long_fct_p50_ns", 6),
+        (THREE_AND_A_FAILURE, "long_fct_p90_ns", math.inf),
+        (THREE_AND_A_FAILURE, "short_fct_p50_ns", None),
+        *(
+            ([transfer(PAIR, size_bytes=10**6, fct_ns=7, status=status)], "fct_mean_ns", math.inf)
+            for status in ("error", "dropped", "unfinished")
+        ),
+        (ALL_COMPLETE, "fct_mean_ns", 30),
+        (ALL_COMPLETE, "fct_max_ns", 60),
+        (ALL_COMPLETE, "slowdown_mean", 2.5),  # of the two whose ideal is known
+        (RATES, "transfer_rate_mean_bps", 8e9 * 4 / 3),
+        (RATES, "transfer_rate_deviation_share", math.sqrt(14 / 9) / (4 / 3)),
+        (waiting_rows(None), "whole_ns", math.inf),  # one never arrived
+        (waiting_rows(None), "straggler_ns", None),
+        ([transfer(PAIR)], "whole_ns", None),  # waits for none
+        ([transfer(PAIR)], "bus_bandwidth_bps", None),
     ],
 )
-def test_worked_example(view: CellView, metric: str, value: float | None) -> None:
-    assert METRICS[metric].of(view, SECOND) == pytest.approx(value)
+def test_worked_examples(tmp_path: Path, rows: Rows, metric: str, value: float | None) -> None:
+    found = measure(tmp_path, metric, {"flows": rows})
+    assert found == (None if value is None else pytest.approx(value))
 
 
-def test_a_transfer_that_never_completed_is_infinite(tmp_path: Path) -> None:
-    """Of 5, 6, 7 and one that never came: the median is 6, the 90th percentile and the means are infinite."""
-    ended = ((5, "ok"), (7, "ok"), (None, "error"), (6, "ok"))
+@pytest.mark.parametrize(("metric", "value"), [("fct_mean_ns", 30), ("fct_p99_ns", 40), ("slowdown_mean", 3)])
+def test_transfers_of_the_warm_up_do_not_count(tmp_path: Path, metric: str, value: float) -> None:
     rows = [
-        transfer(PAIR, size_bytes=10**6, fct_ns=fct, status=status, slowdown=fct and fct / 5, transfer_id=n)
-        for n, (fct, status) in enumerate(ended)
+        transfer(PAIR, start_ns=start, fct_ns=fct, slowdown=fct / 10, transfer_id=fct)
+        for start, fct in ((99, 1_000), (100, 20), (150, 40))
     ]
-    view = tiny_view(tmp_path, {"flows": rows})
-    assert METRICS["long_fct_p50_ns"].of(view, SECOND) == 6
-    assert METRICS["long_fct_p90_ns"].of(view, SECOND) == math.inf
-    assert METRICS["fct_mean_ns"].of(view, SECOND) == math.inf
-    assert METRICS["slowdown_mean"].of(view, SECOND) == math.inf
-    assert METRICS["short_fct_p50_ns"].of(view, SECOND) is None
+    assert measure(tmp_path, metric, {"flows": rows}, warm_up_ns=100) == value
 
 
-@pytest.mark.parametrize("status", ["error", "dropped", "unfinished"])
-def test_a_time_of_what_did_not_complete_is_not_believed(tmp_path: Path, status: str) -> None:
-    view = tiny_view(tmp_path, {"flows": [transfer(PAIR, size_bytes=10**6, fct_ns=7, status=status)]})
-    assert METRICS["fct_mean_ns"].of(view, SECOND) == math.inf
-
-
-def test_means_are_over_all_where_all_complete(tmp_path: Path) -> None:
-    rows = [transfer(PAIR, fct_ns=fct, slowdown=slowdown, transfer_id=fct)
-            for fct, slowdown in ((10, 2.0), (20, None), (60, 3.0))]  # fmt: skip
-    view = tiny_view(tmp_path, {"flows": rows})
-    assert METRICS["fct_mean_ns"].of(view, SECOND) == 30
-    assert METRICS["fct_max_ns"].of(view, SECOND) == 60
-    assert METRICS["slowdown_mean"].of(view, SECOND) == 2.5  # of the two whose ideal is known
-
-
-def test_what_started_while_the_network_warmed_up_counts_for_nothing(tmp_path: Path) -> None:
-    rows = [transfer(PAIR, start_ns=start, fct_ns=fct, slowdown=fct / 10, transfer_id=fct)
-            for start, fct in ((99, 1_000), (100, 20), (150, 40))]  # fmt: skip
-    view = tiny_view(tmp_path, {"flows": rows}, warm_up_ns=100)
-    assert METRICS["fct_mean_ns"].of(view, SECOND) == 30
-    assert METRICS["fct_p99_ns"].of(view, SECOND) == 40
-    assert METRICS["slowdown_mean"].of(view, SECOND) == 3
-
-
-def test_how_widely_rates_are_spread(tmp_path: Path) -> None:
-    """1, 3 and 0 GB/s, because one failed: mean 4/3, variance 14/9; a transfer of 0 ns has no rate."""
-    rows = [transfer(PAIR, size_bytes=3_000, fct_ns=fct, status=status, transfer_id=n)
-            for n, (fct, status) in enumerate(
-                ((3_000, "ok"), (1_000, "ok"), (None, "error"), (0, "ok")))]  # fmt: skip
-    view = tiny_view(tmp_path, {"flows": rows})
-    assert METRICS["transfer_rate_mean_bps"].of(view, SECOND) == pytest.approx(8e9 * 4 / 3)
-    assert METRICS["transfer_rate_deviation_share"].of(view, SECOND) == pytest.approx(
-        math.sqrt(14 / 9) / (4 / 3)
-    )
-
-
-def test_the_end_of_repeating_traffic_cuts_no_completion_time(tmp_path: Path) -> None:
+def test_end_of_repeating_traffic_cuts_no_completion_time(tmp_path: Path) -> None:
     """Of 5 and 7 us, and one that was under way at the end, two count. Who completed none is infinite."""
-    ended = [
-        transfer(PAIR, size_bytes=10**6, fct_ns=fct, start_ns=fct, transfer_id=fct) for fct in (5_000, 7_000)
-    ]
-    open_ended = {"fct_ns": None, "end_ns": None, "status": "unfinished", "size_bytes": 10**6}
+    open_ended = LOST | {"size_bytes": 10**6}
+    ended = [transfer(PAIR, size_bytes=10**6, fct_ns=fct, start_ns=fct) for fct in (5_000, 7_000)]
     cut = transfer(PAIR, start_ns=12_000, transfer_id=3, **open_ended)
     view = tiny_view(tmp_path / "one", {"flows": [*ended, cut]}, repeats=True)
     assert METRICS["fct_mean_ns"].of(view, SECOND) == 6_000
@@ -112,83 +100,56 @@ def test_the_end_of_repeating_traffic_cuts_no_completion_time(tmp_path: Path) ->
     view = tiny_view(tmp_path / "two", {"flows": [*ended, cut, stuck]}, repeats=True)
     assert METRICS["fct_mean_ns"].of(view, SECOND) == math.inf
     assert METRICS["unfinished_share"].of(view, SECOND) == 1 / 3
-    once = tiny_view(tmp_path / "three", {"flows": [*ended, cut]})
-    assert METRICS["fct_mean_ns"].of(once, SECOND) == math.inf
+    assert measure(tmp_path / "three", "fct_mean_ns", {"flows": [*ended, cut]}) == math.inf
 
 
-@pytest.fixture
-def view_of_waiting(tmp_path: Path) -> CellView:
-    return tiny_view(tmp_path, {"flows": waiting_rows()}, bus_bytes=3_000, rank_goodput_bps=10e9)
+def waiting_with(**changes: object) -> Rows:
+    """Return three waiting transfers, with changes of the last one."""
+    *rows, last = waiting_rows()
+    return [*rows, last | changes]
+
+
+OTHER_GROUP = transfer("background/h0->h1", group="background", status="unfinished", end_ns=None)
+OVERLAPPING = [row | ({"start_ns": 1_500} if n == 1 else {}) for n, row in enumerate(waiting_rows())]
+"""h1 begins .5 us after h0 has begun: from 1 to 5 us one of them is under way."""
 
 
 @pytest.mark.parametrize(
-    ("metric", "value"),
+    ("rows", "metric", "value"),
     [
-        ("whole_ns", 4_000),  # from 1 to 5 us
-        ("bus_bandwidth_bps", 6e9),  # 3000 bytes in 4 us
-        ("bus_share", 0.6),
-        ("straggler_ns", 2_500),  # h1, h3 and h2 have all after 2, 2.5 and 5 us
-        ("critical_transfers", 2),
-        ("critical_moving_share", 3_500 / 4_000),  # all but .5 us of computing
+        (waiting_rows(), "whole_ns", 4_000),  # from 1 to 5 us
+        (waiting_rows(), "bus_bandwidth_bps", 6e9),  # 3000 bytes in 4 us
+        (waiting_rows(), "bus_share", 0.6),
+        (waiting_rows(), "straggler_ns", 2_500),  # h1, h3 and h2 have all after 2, 2.5 and 5 us
+        (waiting_rows(), "critical_transfers", 2),
+        (waiting_rows(), "critical_moving_share", 3_500 / 4_000),  # all but .5 us of computing
+        (waiting_rows(None), "bus_bandwidth_bps", 0),
+        (OVERLAPPING, "critical_transfers", 2),
+        (OVERLAPPING, "critical_moving_share", 1),
+        ([*waiting_rows(), OTHER_GROUP], "whole_ns", 4_000),
+        ([*waiting_rows(), OTHER_GROUP], "bus_bandwidth_bps", 6e9),
+        ([*waiting_rows(), OTHER_GROUP], "straggler_ns", 2_500),
+        (waiting_with(status="error"), "whole_ns", math.inf),
     ],
 )
-def test_waiting_worked_example(view_of_waiting: CellView, metric: str, value: float) -> None:
-    assert METRICS[metric].of(view_of_waiting, SECOND) == pytest.approx(value)
-
-
-def test_a_whole_of_which_something_never_arrived_is_infinite(tmp_path: Path) -> None:
-    view_of_waiting = tiny_view(
-        tmp_path, {"flows": waiting_rows(None)}, bus_bytes=3_000, rank_goodput_bps=10e9
-    )
-    assert METRICS["whole_ns"].of(view_of_waiting, SECOND) == math.inf
-    assert METRICS["bus_bandwidth_bps"].of(view_of_waiting, SECOND) == 0
-    assert METRICS["straggler_ns"].of(view_of_waiting, SECOND) is None
-
-
-def test_transfers_of_the_path_that_overlap_count_once(tmp_path: Path) -> None:
-    """h1 begins .5 us after h0 has begun: from 1 to 5 us one of them is under way."""
-    rows = waiting_rows()
-    rows[1]["start_ns"] = 1_500
-    view_of_waiting = tiny_view(tmp_path, {"flows": rows})
-    assert METRICS["critical_transfers"].of(view_of_waiting, SECOND) == 2
-    assert METRICS["critical_moving_share"].of(view_of_waiting, SECOND) == 1
-
-
-def test_what_another_group_leaves_unfinished_is_not_its_matter(tmp_path: Path) -> None:
-    other = transfer("background/h0->h1", group="background", status="unfinished", end_ns=None)
-    view_of_waiting = tiny_view(tmp_path, {"flows": [*waiting_rows(), other]}, bus_bytes=3_000)
-    assert METRICS["whole_ns"].of(view_of_waiting, SECOND) == 4_000
-    assert METRICS["bus_bandwidth_bps"].of(view_of_waiting, SECOND) == pytest.approx(6e9)
-    assert METRICS["straggler_ns"].of(view_of_waiting, SECOND) == 2_500
-
-
-def test_one_of_its_own_that_ended_in_an_error_makes_it_infinite(tmp_path: Path) -> None:
-    rows = waiting_rows()
-    rows[2]["status"] = "error"
-    assert METRICS["whole_ns"].of(tiny_view(tmp_path, {"flows": rows}), SECOND) == math.inf
-
-
-def test_transfers_that_wait_for_none_have_no_whole(tmp_path: Path) -> None:
-    view_of_waiting = tiny_view(tmp_path, {"flows": [transfer("main/h0->h1")]}, bus_bytes=3_000)
-    assert METRICS["whole_ns"].of(view_of_waiting, SECOND) is None
-    assert METRICS["bus_bandwidth_bps"].of(view_of_waiting, SECOND) is None
+def test_transfers_that_wait(tmp_path: Path, rows: Rows, metric: str, value: float) -> None:
+    found = measure(tmp_path, metric, {"flows": rows}, bus_bytes=3_000, rank_goodput_bps=10e9)
+    assert found == pytest.approx(value)
 
 
 @pytest.mark.parametrize(("program_ns", "whole_ns"), [(9_000, 9_000), (None, math.inf)])
-def test_a_program_is_over_when_its_last_computing_is(
+def test_program_ends_with_its_last_computing(
     tmp_path: Path, program_ns: int | None, whole_ns: float
 ) -> None:
-    flows = [transfer("main/h0->h1")]
-    assert METRICS["whole_ns"].of(tiny_view(tmp_path, {"flows": flows}, program_ns=program_ns), 0) == whole_ns
+    assert measure(tmp_path, "whole_ns", {"flows": [transfer(PAIR)]}, program_ns=program_ns) == whole_ns
 
 
 def test_sizes_slowdowns_and_groups_are_of_counted_transfers(tmp_path: Path) -> None:
     """None before the warm-up, and no probe; one that did not complete is infinite."""
-    lost = {"end_ns": None, "fct_ns": None, "slowdown": None, "status": "unfinished"}
     rows = [
         transfer("main.web/h0->h1", group="main.web", start_ns=0, slowdown=9.0),
         transfer("main.web/h0->h1", group="main.web", start_ns=50, slowdown=2.0, fct_ns=700, size_bytes=10),
-        transfer("main.web/h2->h1", group="main.web", start_ns=60, size_bytes=20, **lost),
+        transfer("main.web/h2->h1", group="main.web", start_ns=60, size_bytes=20, **LOST),
         transfer("storage/h3->h1", group="storage", start_ns=70, slowdown=4.0, fct_ns=900, size_bytes=30),
         transfer("probe/h4->h1", group="a.probe", start_ns=80, size_bytes=0),
     ]
@@ -199,31 +160,22 @@ def test_sizes_slowdowns_and_groups_are_of_counted_transfers(tmp_path: Path) -> 
     assert groups == {"web": [[2.0, math.inf], [700, math.inf]]}
 
 
-A = "main/h0->h1"
-
-
-@pytest.fixture
-def agent_view(tmp_path: Path) -> CellView:
-    samples = [
-        (90_000, 88_000, True, True),
-        (70_000, 71_000, True, False),
-        (50_000, None, True, True),
-        (10, 99_000, False, False),
-    ]
-    return tiny_view(
-        tmp_path,
-        {
-            "rtt": [
-                {"flow_id": A, "rtt_ns": rtt, "true_rtt_ns": truth, "accepted": accepted, "overruled": floor}
-                for rtt, truth, accepted, floor in samples
-            ],
-            "flows": [transfer(A)],
-            "throughput": [
-                {**delivery(A, SECOND, 100), "cwnd_over_rtt_bps": 520.0},
-                delivery(A, 2 * SECOND, 900),
-            ],
-        },
-    )
+ESTIMATES = {
+    "rtt": [
+        {"flow_id": PAIR, "rtt_ns": rtt, "true_rtt_ns": truth, "accepted": accepted, "overruled": floor}
+        for rtt, truth, accepted, floor in (
+            (90_000, 88_000, True, True),
+            (70_000, 71_000, True, False),
+            (50_000, None, True, True),
+            (10, 99_000, False, False),
+        )
+    ],
+    "flows": [transfer(PAIR)],
+    "throughput": [
+        {**delivery(PAIR, SECOND, 100), "cwnd_over_rtt_bps": 520.0},
+        delivery(PAIR, 2 * SECOND, 900),
+    ],
+}
 
 
 @pytest.mark.parametrize(
@@ -239,16 +191,12 @@ def agent_view(tmp_path: Path) -> CellView:
         ("window_rate_over_goodput", 0.65),  # 520 over 800, where there is an estimate
     ],
 )
-def test_worked_example_of_estimates(agent_view: CellView, metric: str, value: float) -> None:
-    assert METRICS[metric].of(agent_view, SECOND) == pytest.approx(value)
+def test_estimates_of_agents(tmp_path: Path, metric: str, value: float) -> None:
+    assert measure(tmp_path, metric, ESTIMATES) == pytest.approx(value)
+    plain = {"flows": [transfer(PAIR)], "throughput": [delivery(PAIR, SECOND, 100)]}
+    assert measure(tmp_path / "without an agent", metric, plain) is None
 
 
-def test_transport_without_an_agent_believes_nothing(tmp_path: Path) -> None:
-    view = tiny_view(tmp_path, {"flows": [transfer(A)], "throughput": [delivery(A, SECOND, 100)]})
-    for name in ("rtt_p50_ns", "rtt_error_p50_ns", "window_rate_over_goodput"):
-        assert METRICS[name].of(view, SECOND) is None
-
-
-def test_an_older_run_does_not_tell_what_was_overruled(tmp_path: Path) -> None:
-    view = tiny_view(tmp_path, {"rtt": [{"flow_id": A, "rtt_ns": 1, "accepted": True}]})
-    assert METRICS["overruled_share"].of(view, SECOND) is None
+def test_older_run_has_no_overruled_share(tmp_path: Path) -> None:
+    samples = [{"flow_id": PAIR, "rtt_ns": 1, "accepted": True}]
+    assert measure(tmp_path, "overruled_share", {"rtt": samples}) is None

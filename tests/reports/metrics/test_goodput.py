@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_kinds import STAGGERED_IDEAL_BPS, staggered_tables
-from helpers.small_runs import SECOND, delivery, tiny_view, transfer
+from helpers.small_runs import SECOND, delivery, measure, tiny_view, transfer
 
 from rogue.reports.cells.view import CellView, Window
 from rogue.reports.metrics import METRICS
@@ -48,18 +48,32 @@ def test_worked_example(view: CellView, metric: str, value: float) -> None:
     assert METRICS[metric].of(view, SECOND) == pytest.approx(value)
 
 
-def test_first_completion_looks_at_the_first_transfer_only(tmp_path: Path) -> None:
-    rows = [
-        transfer(A, goodput_bps=720.0),
-        transfer(A, start_ns=SECOND, transfer_id=1, goodput_bps=80.0),
-        transfer(B, goodput_bps=760.0),
-    ]
-    view = tiny_view(tmp_path, {"flows": rows}, ideal_goodput_bps=1600)
-    assert METRICS["first_completion_p10_share"].of(view, SECOND) == pytest.approx(0.9)
+FIRST = [
+    transfer(A, goodput_bps=720.0),
+    transfer(A, start_ns=SECOND, transfer_id=1, goodput_bps=80.0),
+    transfer(B, goodput_bps=760.0),
+]
+APART = [
+    transfer(A, goodput_bps=720.0, fct_ns=SECOND),
+    transfer(B, start_ns=SECOND // 5, goodput_bps=760.0, fct_ns=SECOND),
+]
 
 
 @pytest.mark.parametrize(
-    ("status_of_b", "end_ns", "value"),
+    ("rows", "value"),
+    [
+        (FIRST, 0.9),  # later transfers of a flow do not count
+        (APART, None),  # transfers that start apart are not comparable
+        ([transfer(A, goodput_bps=None, fct_ns=SECOND)], None),
+    ],
+)
+def test_first_completions(tmp_path: Path, rows: list[dict[str, object]], value: float | None) -> None:
+    found = measure(tmp_path, "first_completion_p10_share", {"flows": rows}, ideal_goodput_bps=1600)
+    assert found == (None if value is None else pytest.approx(value))
+
+
+@pytest.mark.parametrize(
+    ("status_of_b", "end_s", "value"),
     [
         ("unfinished", 9, None),
         ("unfinished", 10, 0.0),
@@ -68,39 +82,31 @@ def test_first_completion_looks_at_the_first_transfer_only(tmp_path: Path) -> No
         ("ok", 9, 0.0),
     ],
 )
-def test_first_transfers_that_time_ended_too_early_say_nothing(
-    tmp_path: Path, status_of_b: str, end_ns: int | None, value: float | None
+def test_first_transfers_that_the_end_cut_short(
+    tmp_path: Path, status_of_b: str, end_s: int | None, value: float | None
 ) -> None:
     """1000 bytes at a share of 800 bit/s would have taken 10 s; those with 10 s left never end."""
     rows = [
         transfer(A, status="unfinished", fct_ns=None, goodput_bps=None),
         transfer(B, status=status_of_b, goodput_bps=760.0 if status_of_b == "ok" else None),
     ]
-    simulated_ns = None if end_ns is None else end_ns * SECOND
-    view = tiny_view(tmp_path, {"flows": rows}, ideal_goodput_bps=1600, simulated_ns=simulated_ns)
-    assert METRICS["first_completion_p10_share"].of(view, SECOND) == value
+    facts = {"ideal_goodput_bps": 1600, "simulated_ns": None if end_s is None else end_s * SECOND}
+    assert measure(tmp_path, "first_completion_p10_share", {"flows": rows}, **facts) == value
 
 
-def test_without_the_ideal_there_is_no_share(tmp_path: Path) -> None:
-    view = tiny_view(tmp_path, {"flows": [transfer(A)], "throughput": [delivery(A, SECOND, 100)]})
-    assert METRICS["aggregate_share"].of(view, SECOND) is None
-    assert METRICS["interval_goodput_p50_share"].of(view, SECOND) is None
-    assert METRICS["aggregate_bps"].of(view, SECOND) == 800.0
-
-
-def test_first_transfers_that_start_apart_are_not_compared(tmp_path: Path) -> None:
-    rows = [
-        transfer(A, goodput_bps=720.0, fct_ns=SECOND),
-        transfer(B, start_ns=SECOND // 5, goodput_bps=760.0),
-    ]
-    view = tiny_view(tmp_path, {"flows": [{"fct_ns": SECOND, **row} for row in rows]}, ideal_goodput_bps=1600)
-    assert METRICS["first_completion_p10_share"].of(view, SECOND) is None
-
-
-def test_finished_transfer_without_its_rate_is_no_number(tmp_path: Path) -> None:
-    rows = [transfer(A, goodput_bps=None, fct_ns=SECOND)]
-    view = tiny_view(tmp_path, {"flows": rows}, ideal_goodput_bps=1600)
-    assert METRICS["first_completion_p10_share"].of(view, SECOND) is None
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("aggregate_share", None),
+        ("interval_goodput_p50_share", None),
+        ("aggregate_bps", 800.0),
+        ("frames_bps", None),
+        ("most_flow_wire_bps", None),
+    ],
+)
+def test_cell_without_ideal_rate_and_packet_size(tmp_path: Path, metric: str, value: float | None) -> None:
+    tables = {"flows": [transfer(A)], "throughput": [delivery(A, t * SECOND, 100) for t in (1, 2)]}
+    assert measure(tmp_path, metric, tables) == value
 
 
 @pytest.fixture
@@ -132,14 +138,6 @@ def view_of_rates(tmp_path: Path) -> CellView:
 )
 def test_rates_worked_example(view_of_rates: CellView, metric: str, value: float) -> None:
     assert METRICS[metric].of(view_of_rates, SECOND) == pytest.approx(value)
-
-
-def test_without_the_packet_size_there_is_no_wire_rate(tmp_path: Path) -> None:
-    flow_id = "main/h0->h2"
-    rows = [delivery(flow_id, second * SECOND, 1000) for second in (1, 2)]
-    view_of_rates = tiny_view(tmp_path, {"flows": [transfer(flow_id)], "throughput": rows})
-    assert METRICS["frames_bps"].of(view_of_rates, SECOND) is None
-    assert METRICS["most_flow_wire_bps"].of(view_of_rates, SECOND) is None
 
 
 @pytest.fixture

@@ -33,10 +33,12 @@ def test_a_metric_stands_in_one_table_under_a_name_with_its_unit_and_explains_it
 
 @pytest.mark.parametrize("name", METRICS)
 def test_a_metric_is_a_number_or_none_on_the_samples(
-    name: str, results: Results, staggered: Results, pairs: Results, waiting: Results
+    name: str, results: Results, staggered: Results, pairs: Results, waiting: Results, loaded: Results
 ) -> None:
     """One that may be infinite says what is lost."""
-    values = [cell[name] for run in (results, staggered, pairs, waiting) for cell in run.values.values()]
+    values = [
+        cell[name] for run in (results, staggered, pairs, waiting, loaded) for cell in run.values.values()
+    ]
     assert any(value is not None for value in values)
     assert not any(value is not None and math.isnan(value) for value in values)
     if math.inf in values:

@@ -22,19 +22,13 @@ from rogue.reports.metrics.statistics import (
 )
 
 
-@pytest.mark.parametrize(
-    ("percent", "value"),
-    [(5, 15), (30, 20), (40, 20), (50, 35), (100, 50)],
-)
+@pytest.mark.parametrize(("percent", "value"), [(5, 15), (30, 20), (40, 20), (50, 35), (100, 50)])
 def test_worked_example(percent: float, value: float) -> None:
     """Ranks of five values: ceil(.05*5)=1, ceil(.3*5)=2, ceil(.4*5)=2, ceil(.5*5)=3, 5."""
     assert nearest_rank([35, 20, 15, 50, 40], percent) == value
 
 
-@given(
-    st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=60),
-    st.integers(1, 100),
-)
+@given(st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=60), st.integers(1, 100))
 def test_is_a_measured_value_with_enough_below(values: list[float], percent: int) -> None:
     value = nearest_rank(values, percent)
     assert value in values

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sample_run import Sample, write_sample_run
-from helpers.small_runs import FIELDS
+from helpers.small_runs import claim_of
 from matplotlib.figure import Figure
 
-from rogue.reports.claims import Claim, claims_sha256, read_claims
+from rogue.reports.claims import claims_sha256, read_claims
 from rogue.reports.comparison.two_runs import compare
 from rogue.reports.errors import ReportError
 from rogue.reports.figures import FIGURES
@@ -72,21 +72,25 @@ def test_nothing_is_written_into_a_run_that_another_process_writes(run: Path, tm
 
 
 @pytest.mark.usefixtures("one_figure")
-def test_the_answer_is_told_and_stands_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """First the comparison, then the claims, then what was not run."""
-    claim = Claim.model_validate(FIELDS)
+@pytest.mark.parametrize(
+    ("file", "is_own"),
+    [("experiments/rogue-paper/figure-14a.yaml", True), ("experiments/quickstart.yaml", False)],
+)
+def test_result_in_brief_has_claims_of_the_own_experiment_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, is_own: bool
+) -> None:
+    """First the comparison, then the claims if they are about this experiment, then what was not run."""
+    claim = claim_of(experiments=["rogue-paper/figure-14a"])
     monkeypatch.setattr("rogue.reports.pages.build.read_claims", lambda: [claim])
-    sample = Sample(repetitions=2, seconds=1.0, unsupported=("irn",))
-    told: list[str] = []
-    text = build(write_sample_run(tmp_path, sample), told=told.append).read_text()
-    assert [sentence.split(" ", 2)[:2] for sentence in told] == [
-        ["Against", "Native"],
-        ["By", "the"],
-        ["Not", "run:"],
-    ]
-    assert "it is not the experiment of these claims" in told[1]
-    assert text.index(told[1]) < text.index('id="run1-summary"') < text.index("Not run:")
-    assert "run1-published_beside" in text, "the claim's number is in the figure"
+    sample = Sample(repetitions=2, seconds=1.0, unsupported=("irn",), file=file)
+    said: list[str] = []
+    text = build(write_sample_run(tmp_path, sample), on_sentence=said.append).read_text()
+    verdicts = ["Against what was published: 1 missed."] if is_own else []
+    assert said[1:-1] == verdicts
+    assert said[0].startswith("Against Native RoCE, ") and said[-1].startswith("Not run: ")
+    assert text.index("Against Native RoCE") < text.index("Not run:")
+    for words in ("Against what was published", 'href="#run1-claims"', "run1-published_beside", claim.id):
+        assert (words in text) is is_own
 
 
 def test_each_file_is_read_once_each_figure_drawn_once_and_who_asks_is_told_how_far_it_got(

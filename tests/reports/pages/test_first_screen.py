@@ -9,13 +9,7 @@ from helpers.small_runs import SOURCE, cell, manifest, session
 from rogue.reports.claims import Verdict, evaluate, read_claims
 from rogue.reports.claims.words import is_headline
 from rogue.reports.pages import provenance
-from rogue.reports.pages.first_screen import (
-    Chip,
-    failures,
-    not_run,
-    provenance_facts,
-    verdict_chips,
-)
+from rogue.reports.pages.first_screen import Chip, failures, not_run, provenance_facts, verdict_chips
 from rogue.reports.reading.files import read_manifest
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

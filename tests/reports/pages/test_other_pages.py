@@ -111,6 +111,11 @@ def written(number: float) -> str:
     return f"{number:g} ms"
 
 
+def described(picture: str) -> str:
+    """Return the text alternative of a picture."""
+    return picture.partition("<desc")[2].partition(">")[2].partition("</desc>")[0]
+
+
 def page() -> str:
     pictures = [
         (history_picture({"tpe": [(1, 5.0), (2, 2.0)]}, "whole_ns", is_least=True), "Worst value so far"),
@@ -134,6 +139,9 @@ def test_the_history_has_each_sampler_and_no_infinite_value() -> None:
     values = {"tpe": [(1, 5.0), (2, None), (3, 2.0)], "random": [(1, math.inf), (2, 900.0)]}
     text = str(history_picture(values, "whole_ns", is_least=True))
     assert "tpe, furthest so far" in text and "random, furthest so far" in text
+    assert described(text) == (
+        "whole_ns, furthest value: tpe 2 at proposal 3 of 3; random 900 at proposal 2 of 2."
+    )
     assert history_picture({"tpe": [(1, math.inf), (2, None)]}, "whole_ns", is_least=True) is None
 
 
@@ -142,6 +150,9 @@ def test_a_response_has_its_values_the_published_line_and_both_verdicts() -> Non
     text = str(response_picture([Response("topology.delay", TICKS, points)], 2.0, written, "c"))
     assert all(word in text for word in ("topology.delay", "10us", "8 ms", "published", "the claim holds"))
     assert "it does not" in text and "a point that ran" not in text
+    assert described(text) == (
+        "published 2 ms; topology.delay: 1 ms to 9 ms over 3 points, the claim holds at 1."
+    )
     far = response_picture([Response("k", TICKS, [(0.0, 1.0, None), (1.0, 900.0, None)])], None, written, "c")
     assert "100 ms" in str(far) and "a point that ran" in str(far) and "published" not in str(far)
     assert response_picture([Response("k", TICKS, [])], 2.0, written, "c") is None
@@ -149,7 +160,8 @@ def test_a_response_has_its_values_the_published_line_and_both_verdicts() -> Non
 
 def test_a_tornado_leaves_keys_without_a_number_out() -> None:
     bars = [("topology.delay", 2.0, 1.0), ("workload.size", math.nan, math.nan)]
-    assert "topology.delay" in str(tornado_picture(bars, "jain", written, "t"))
+    text = str(tornado_picture(bars, "jain", written, "t"))
+    assert described(text) == "Mean change over the range: topology.delay 2 ms ± 1 ms."
     assert tornado_picture(bars[1:], "jain", written, "t") is None
 
 

@@ -133,10 +133,7 @@ def test_numbers_are_written_in_the_unit_of_their_column() -> None:
 def quiet(tmp_path: Path) -> Results:
     """A cell that carried something and sent nothing again."""
     flow = "main/h0->h1"
-    tables = {
-        "flows": [transfer(flow)],
-        "throughput": [delivery(flow, n * SECOND, 500) for n in (1, 2)],
-    }
+    tables = {"flows": [transfer(flow)], "throughput": [delivery(flow, n * SECOND, 500) for n in (1, 2)]}
     return Results(Run(tiny_view(tmp_path, tables, ideal_goodput_bps=8000).run.directory))
 
 

@@ -129,7 +129,7 @@ class TestEveryKind:
         for headline in headlines.shown:
             assert headline.label or headline.phrase or headline.comparison
             assert headline.phrase is None or headline.phrase.count("{}") == 1
-            assert headline.comparison is None or headline.comparison.count("{}") == 2
+            assert headline.comparison is None or headline.comparison.count("{}") == 1
 
     def test_draws_at_most_two_rows(self, headlines: Headlines) -> None:
         assert 1 <= len(headlines.swept) <= 6

@@ -5,22 +5,22 @@ from pathlib import Path
 
 import pytest
 from helpers.sample_kinds import write_cells
-from helpers.sample_run import write_manifest, write_sample_run, write_table
-from helpers.small_runs import cell, filled, manifest, transfer
+from helpers.sample_run import write_manifest, write_sample_run
+from helpers.small_runs import cell, manifest
 
 import rogue
 from rogue.reports.metrics.statistics import MeanInterval, mean_interval
 from rogue.reports.pages.summary import cards, comparison
 from rogue.reports.pages.tables import metric_tables
-from rogue.reports.quantities import Unit
 from rogue.reports.reading.files import read_manifest
 from rogue.reports.reading.load import Run
-from rogue.reports.results import Results, factor_name, settings_of
-from rogue.reports.results.loaded import BASE_UNITS, rows_of_cells, rows_of_metrics, tables_of_cells
-from rogue.reports.results.results import (
+from rogue.reports.results import (
     PublishedNumber,
+    Results,
+    factor_name,
     lost_text,
     never_text,
+    settings_of,
     spoken_text,
     value_text,
     values_text,
@@ -182,39 +182,6 @@ def test_a_file_that_is_not_as_it_was_is_left_out_with_one_warning(directory: Pa
 def test_what_is_no_run_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(rogue.ReportError, match="manifest"):
         rogue.load(tmp_path)
-
-
-@pytest.fixture
-def tiny(tmp_path: Path) -> Results:
-    """One finished cell of two transfers, and one that failed."""
-    done = cell("rogue-2-r1", factors={"workload.senders": 2}, facts={"answer": 42})
-    failed = cell("rogue-4-r1", factors={"workload.senders": 4}, status="failed")
-    rows = filled("flows", [transfer("main/h0->h1"), transfer("main/h0->h1", end_ns=None, fct_ns=None)])
-    write_table(tmp_path / "cells/rogue-2-r1/flows.parquet", "flows", rows)
-    write_manifest(tmp_path, manifest([done, failed]))
-    return Results(Run(tmp_path))
-
-
-def test_every_cell_has_a_row_and_every_fact_a_column(tiny: Results) -> None:
-    rows = list(rows_of_cells(tiny))
-    assert [(row["factor.workload.senders"], row["status"]) for row in rows] == [(2, "ok"), (4, "failed")]
-    assert [row["fact.answer"] for row in rows] == [42, None]
-
-
-def test_measures_are_those_of_finished_cells_in_base_units(tiny: Results) -> None:
-    rows = list(rows_of_metrics(tiny))
-    assert rows
-    assert {row["cell"] for row in rows} == {"rogue-2-r1"}
-    assert {row["unit"] for row in rows} <= set(BASE_UNITS.values())
-    assert set(BASE_UNITS) == set(Unit)
-
-
-def test_whole_numbers_stay_whole_beside_missing_ones(tiny: Results) -> None:
-    (frame,) = tables_of_cells(tiny, "flows")
-    assert list(frame["cell"]) == ["rogue-2-r1"] * 2
-    assert str(frame["end_ns"].dtype) == "Int64"
-    assert list(frame["end_ns"].isna()) == [False, True]
-    assert list(tables_of_cells(tiny, "events")) == []
 
 
 @pytest.fixture

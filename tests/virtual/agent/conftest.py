@@ -22,7 +22,7 @@ def nodes(machines: RunningMachines) -> Iterator[tuple[Node, Node]]:
 
 @pytest.fixture(autouse=True)
 def bare_links(nodes: tuple[Node, Node]) -> Iterator[None]:
-    """Take away what a test has put on the links, and roles that a failed test has left."""
+    """Remove qdiscs of a test, and roles that a failed test has left."""
     yield
     for each in nodes:
         for role in ("requester", "responder"):

@@ -41,7 +41,7 @@ def test_transfers_arrive_whole(ipv6_nodes: tuple[Node, Node], transport: str) -
 
 
 def test_limiters_find_packets_of_ipv6(ipv6_nodes: tuple[Node, Node]) -> None:
-    """The tree is the role's own; what its class has sent is the flow's."""
+    """Use the tree of the role; its class sends the packets of the flow."""
     source, _ = ipv6_nodes
     lines = jinja2.Environment(trim_blocks=True).from_string(TREE.read_text())
     tree = lines.render(

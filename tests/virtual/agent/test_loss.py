@@ -65,12 +65,12 @@ def lossy(nodes: tuple[Node, Node], transport: str, verb: str, verb_bytes: int |
 
 @pytest.fixture(scope="module")
 def packets(nodes: tuple[Node, Node]) -> Iterator[Lossy]:
-    """RoGUE over UC in verbs of one packet."""
+    """Run RoGUE over UC in verbs of one packet."""
     yield lossy(nodes, "rogue-uc", "write", PACKET_BYTES)
 
 
 def test_losses_are_inferred_from_missing_acknowledgements(packets: Lossy) -> None:
-    """One batch in a hundred loses its last packet, which asks for the acknowledgement."""
+    """One batch in a hundred loses its last packet, which requests the acknowledgement."""
     batches, inferred = packets.sent.batches, int(str(packets.sent.facts["inferred_losses"]))
     assert packets.sent.error is None, "what is lost over UC stays lost, and nothing fails"
     assert 0 < inferred < batches / 10
@@ -83,7 +83,7 @@ def test_each_inferred_loss_halves_the_window(packets: Lossy) -> None:
     assert halved >= 1, "the window was cut by more than Vegas ever does"
 
 
-def test_transfers_go_on_to_the_end_of_their_time(packets: Lossy) -> None:
+def test_transfers_continue_to_the_end_of_the_run(packets: Lossy) -> None:
     assert packets.sent.transfers_ok > 0
     assert max(packets.acknowledgements_s) >= RUN_S - 2
     assert packets.arrived_bytes(RUN_S - 3) > 0
@@ -93,7 +93,7 @@ def test_transfers_go_on_to_the_end_of_their_time(packets: Lossy) -> None:
 
 @pytest.mark.long
 def test_messages_of_many_packets_survive_losses_as_sends(nodes: tuple[Node, Node]) -> None:
-    """A SEND has taken a receive when its middle is lost, and soft-RoCE then starts anew."""
+    """If the middle of a SEND is lost, soft-RoCE continues with the next receive."""
     sends = lossy(nodes, "rogue-uc", "send", None)
     assert sends.sent.error is None
     assert int(str(sends.sent.facts["inferred_losses"])) > 0
@@ -101,8 +101,8 @@ def test_messages_of_many_packets_survive_losses_as_sends(nodes: tuple[Node, Nod
 
 
 @pytest.mark.long
-def test_soft_roce_takes_no_write_after_it_has_lost_the_middle_of_one(nodes: tuple[Node, Node]) -> None:
-    """The reason for verbs of one packet. If this fails, the kernel has learned it: then they can go."""
+def test_soft_roce_takes_no_write_after_a_lost_middle_packet(nodes: tuple[Node, Node]) -> None:
+    """The reason for verbs of one packet; they are unnecessary if this fails with a newer kernel."""
     writes = lossy(nodes, "rogue-uc", "write", None)
     assert writes.sent.error is None
     assert writes.arrived_bytes(RUN_S / 2) == 0
@@ -110,7 +110,7 @@ def test_soft_roce_takes_no_write_after_it_has_lost_the_middle_of_one(nodes: tup
 
 
 @pytest.mark.long
-def test_native_uc_loses_in_silence(nodes: tuple[Node, Node]) -> None:
+def test_native_uc_does_not_report_losses(nodes: tuple[Node, Node]) -> None:
     native = lossy(nodes, "roce-uc", "write", PACKET_BYTES)
     assert native.sent.error is None
     assert 0 < native.received.moved_bytes < native.sent.verbs * PACKET_BYTES

@@ -41,7 +41,7 @@ def payloads(random: Random, qp_num: int) -> list[bytes]:
 
 
 def orders(flow: Flow, victim: str, peer: str) -> list[dict[str, object]]:
-    """Of each five one names a queue pair that is not the peer's."""
+    """Return orders; one of five names a queue pair that is not the peer's."""
     there, here = flow.introductions[victim], flow.introductions[peer]
     assert there.side_qp_num is not None and here.side_qp_num is not None and there.qp_num is not None
     return [
@@ -57,7 +57,7 @@ def orders(flow: Flow, victim: str, peer: str) -> list[dict[str, object]]:
     ]
 
 
-def test_a_hundred_datagrams_in_the_peers_name_change_nothing(nodes: tuple[Node, Node]) -> None:
+def test_spoofed_datagrams_change_nothing(nodes: tuple[Node, Node]) -> None:
     flow = Flow(*nodes, "rogue", buffer_bytes=SIZE_BYTES, requester={"record_inputs": True})
     attacks = []
     for victim, peer in (("responder", "requester"), ("requester", "responder")):

@@ -61,7 +61,7 @@ def test_native_roce_posts_larger_segments_and_samples_nothing(nodes: tuple[Node
     flow.close()
 
 
-def test_a_flow_is_cut_off_at_its_time_limit(nodes: tuple[Node, Node]) -> None:
+def test_flow_ends_at_its_time_limit(nodes: tuple[Node, Node]) -> None:
     flow = Flow(*nodes, "rogue", buffer_bytes=SIZE_BYTES, parameters=dict(PATIENT))
     sent, _ = flow.run(SIZE_BYTES, run_s=1, count=None, repeat_for_ns=3_600_000_000_000)
     assert (sent.status, sent.transfers_unfinished, sent.error) == ("unfinished", 1, None)
@@ -69,7 +69,7 @@ def test_a_flow_is_cut_off_at_its_time_limit(nodes: tuple[Node, Node]) -> None:
     flow.close()
 
 
-def test_a_peer_that_does_not_reply_fails_the_queue_pair(nodes: tuple[Node, Node]) -> None:
+def test_silent_peer_fails_the_queue_pair(nodes: tuple[Node, Node]) -> None:
     flow = Flow(*nodes, "roce", buffer_bytes=SIZE_BYTES, parameters={"retry_count": 1})
     nodes[1].connection.run("tc qdisc add dev eth1 root netem loss 100%")
     sent, _ = flow.run(SIZE_BYTES)
@@ -79,7 +79,7 @@ def test_a_peer_that_does_not_reply_fails_the_queue_pair(nodes: tuple[Node, Node
 
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
 def test_completions_can_be_polled(nodes: tuple[Node, Node], transport: str) -> None:
-    """Both ends spin, each on its own processor; soft-RoCE has no timestamps, so the host's clock serves."""
+    """Both ends poll, each on its own processor; soft-RoCE has no timestamps, so the host's clock is used."""
     parameters = {} if transport.endswith("uc") else dict(PATIENT)
     flow = Flow(
         *nodes,
@@ -112,7 +112,7 @@ def test_tcp_follows_the_same_schedule(nodes: tuple[Node, Node], congestion_cont
     flow.close()
 
 
-def test_a_probe_asks_at_its_own_pace_and_starts_when_it_was_told(nodes: tuple[Node, Node]) -> None:
+def test_probe_starts_on_time_and_keeps_its_interval(nodes: tuple[Node, Node]) -> None:
     flow = Flow(*nodes, "roce", buffer_bytes=4096, parameters=dict(PATIENT))
     sent, _ = flow.run(0, run_s=3, count=None, interval_ns=50_000_000)
     rows = flow.rows("requester", sent, "transfers")
@@ -134,7 +134,7 @@ CLASSES = (
 )
 
 
-def test_the_rate_is_programmed_without_starting_processes_and_holds(nodes: tuple[Node, Node]) -> None:
+def test_limiter_rate_is_programmed_and_holds(nodes: tuple[Node, Node]) -> None:
     source, _ = nodes
     source.connection.run(CLASSES)
     parameters = {**PATIENT, "base_rtt_floor_ns": 20_000_000, "rate_change_max_bps": 4_000_000}
@@ -153,7 +153,7 @@ def test_the_rate_is_programmed_without_starting_processes_and_holds(nodes: tupl
     flow.close()
 
 
-def test_a_cut_under_read_is_survived_by_turning_to_the_shadow_and_resynchronising(
+def test_cut_under_read_is_survived(
     nodes: tuple[Node, Node],
 ) -> None:
     flow = Flow(*nodes, "rogue", buffer_bytes=CUT_SIZE_BYTES, verb="read", requester={"record_inputs": True})

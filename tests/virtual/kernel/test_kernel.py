@@ -31,7 +31,7 @@ def test_name_changes_with_release_and_source() -> None:
     assert len(names) == 3
 
 
-def test_words_make_no_other_kernel() -> None:
+def test_comments_do_not_change_the_digest() -> None:
     code = (
         b'"""A module."""\nTHREE = 3  # pieces\n"""How many."""\n\ndef f():\n    """Docs."""\n    return 3\n'
     )
@@ -46,12 +46,6 @@ def test_every_option_is_wanted_once() -> None:
     assert "CONFIG_RDMA_RXE=y" in options
 
 
-def test_init_leaves_the_root_folder_alone() -> None:
-    """Cells share it: what they write goes to tmpfs or to their own folder."""
-    mounted = re.findall(r"mount -t tmpfs \S+ (\S+)", recipe.INIT.read_text())
-    assert mounted == ["/tmp", "/run"]
-
-
 AMX_BYTES = 11_008
 """Of XSAVE's standard format with everything up to tile data (CPUID leaf 0xD, subleaf 0)."""
 STATED = "#ifdef FP_XSTATE_MAGIC1\n\tDEFINE_LONGS(HOST_FP_SIZE, 2696);\n#else\n"
@@ -64,14 +58,14 @@ def offsets(source: Path, text: str) -> Path:
     return path
 
 
-def test_what_is_stated_holds_those_of_amx(tmp_path: Path) -> None:
+def test_register_buffer_has_room_for_amx(tmp_path: Path) -> None:
     path = offsets(tmp_path, STATED)
     make_room(tmp_path)
     assert path.read_text() == STATED.replace("2696", str(ROOM_BYTES))
     assert ROOM_BYTES >= AMX_BYTES
 
 
-def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_kernel_option_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = [line for line in build.recipe.wanted_options() if line != "CONFIG_RDMA_RXE=y"]
     (tmp_path / ".config").write_text("\n".join(kept))
     monkeypatch.setattr(build, "run", lambda *_args, **_named: "")
@@ -79,15 +73,13 @@ def test_an_option_that_this_source_refuses_is_named(tmp_path: Path, monkeypatch
         build._configure(tmp_path)
 
 
-def test_a_compiler_that_fails_has_the_last_word(tmp_path: Path) -> None:
+def test_compiler_errors_are_shown(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("linux:\n\t@echo 'main.c:1: error: no such thing'; exit 1\n")
     with pytest.raises(VirtualTestbedError, match="no such thing"):
         build._compile(tmp_path, lambda _text: None)
 
 
-def test_a_root_folder_that_cannot_be_made_is_said_though_the_kernel_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_root_folder_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_args: object) -> None:
         raise VirtualTestbedError("mmdebstrap failed")
 
@@ -114,12 +106,12 @@ Version: 6.1.176-1
 """
 
 
-def test_the_release_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_package_of_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "run", lambda command, **_: DEPENDS if "depends" in command else SHOWN)
     assert source_package() == SourcePackage("linux-source-6.1", "6.1.176-1")
 
 
-def test_a_computer_without_one_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_source_package_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "run", lambda command, **_: "")
     with pytest.raises(VirtualTestbedError, match="run `sudo apt-get update`"):
         source_package()
@@ -127,7 +119,7 @@ def test_a_computer_without_one_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> list[SourcePackage]:
-    """Builds that were asked for; each writes its files."""
+    """Return the list of builds; each build writes its files."""
     builds: list[SourcePackage] = []
 
     def write_kernel(
@@ -150,17 +142,12 @@ def silent(_text: str) -> None:
     """Show nothing."""
 
 
-def test_it_is_built_once(tmp_path: Path, built: list[SourcePackage]) -> None:
-    assert build.present(tmp_path) is None
-    kernel = build.obtain(tmp_path, silent)
-    assert build.obtain(tmp_path, silent) == kernel == build.present(tmp_path)
-    assert len(built) == 1
-
-
-def test_a_new_source_makes_a_new_kernel(
+def test_kernel_is_built_once_for_each_source(
     tmp_path: Path, built: list[SourcePackage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert build.present(tmp_path) is None
     old = build.obtain(tmp_path, silent)
+    assert build.obtain(tmp_path, silent) == old == build.present(tmp_path)
     monkeypatch.setattr(build, "source_package", lambda: SourcePackage("linux-source-6.1", "2"))
     assert build.obtain(tmp_path, silent).program.read_text() == "2"
     assert not old.directory.exists()
@@ -169,7 +156,7 @@ def test_a_new_source_makes_a_new_kernel(
 
 @pytest.mark.parametrize(("name", "content"), [("linux", b""), ("root/usr/sbin/tc", b""), ("linux", None),
                                                ("root/usr/sbin/tc", None)])  # fmt: skip
-def test_a_damaged_kernel_is_built_again_with_a_word(
+def test_damaged_kernel_is_rebuilt(
     tmp_path: Path, built: list[SourcePackage], name: str, content: bytes | None
 ) -> None:
     damaged = build.obtain(tmp_path, silent).directory / name
@@ -177,10 +164,10 @@ def test_a_damaged_kernel_is_built_again_with_a_word(
     if content is not None:
         damaged.write_bytes(content)
     assert build.present(tmp_path) is None
-    told: list[str] = []
-    kernel = build.obtain(tmp_path, told.append)
+    progress: list[str] = []
+    kernel = build.obtain(tmp_path, progress.append)
     assert (kernel == build.present(tmp_path), len(built)) == (True, 2)
-    assert told == [f"{tmp_path.name}: {kernel.directory} is damaged, building it again"]
+    assert progress == [f"{tmp_path.name}: {kernel.directory} is damaged, building it again"]
 
 
 PROGRAM = """\
@@ -207,21 +194,19 @@ def kernel_that(directory: Path, does: str) -> Kernel:
     return Kernel(directory)
 
 
-def test_a_kernel_finds_its_folder_whatever_it_is_called(tmp_path: Path, folder: Path) -> None:
+def test_kernel_finds_a_folder_of_any_name(tmp_path: Path, folder: Path) -> None:
     boot(kernel_that(tmp_path, "echo done >result; echo 0 >exit"), folder, limit_s=20)
     assert (folder / "result").read_text() == "done\n"
     words = (folder / "console.log").read_text().split()
     assert {"time-travel=inf-cpu", "ro", "mem=512M", "rootfstype=hostfs"} <= set(words)
 
 
-def test_a_kernel_that_does_not_end_is_killed(tmp_path: Path, folder: Path) -> None:
+def test_endless_kernel_is_killed(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(KernelTimeoutError, match="did not end within 0 s"):
         boot(kernel_that(tmp_path, "exec sleep 1000"), folder, limit_s=0.3)
 
 
-def test_a_kernel_stays_on_its_processor(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernel_stays_on_its_processor(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = min(os.sched_getaffinity(0))
     monkeypatch.setattr(boot_module, "_WAIT_S", 0.01)
     monkeypatch.setattr(boot_module, "own_processor", lambda: nullcontext(mine))
@@ -231,13 +216,13 @@ def test_a_kernel_stays_on_its_processor(
     assert (folder / "console.log").read_text().split()[-1] == str(mine)
 
 
-def test_a_panic_has_the_last_lines_of_the_console(tmp_path: Path, folder: Path) -> None:
+def test_panic_shows_the_console(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(KernelPanicError) as caught:
         boot(kernel_that(tmp_path, "echo 'Kernel panic - not syncing'; exit 134"), folder, limit_s=20)
     assert str(caught.value).endswith("Kernel panic - not syncing")
 
 
-def test_a_kernel_without_room_for_its_memory_names_the_place_and_the_variable(
+def test_kernel_without_room_for_its_memory_names_tmpdir(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kernel keeps its memory in a file, and dies of SIGBUS where that cannot grow."""
@@ -251,14 +236,14 @@ def test_a_kernel_without_room_for_its_memory_names_the_place_and_the_variable(
     assert "TMPDIR" not in str(caught.value)
 
 
-def test_what_ran_in_it_may_fail(tmp_path: Path, folder: Path) -> None:
+def test_failing_main_is_an_error(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(MainFailedError) as caught:
         boot(kernel_that(tmp_path, "echo 'no such file' >main.log; echo 3 >exit"), folder, limit_s=20)
     assert "ended with code 3" in str(caught.value)
     assert "no such file" in str(caught.value)
 
 
-def test_each_has_one_until_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processors_are_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boot_module, "_NAME", f"\0test-{os.getpid()}-")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {7, 3})
     with own_processor() as first, own_processor() as second, own_processor() as third:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import paramiko
 import pytest
+from helpers.running_machines import pair
 
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.image.build import Image
@@ -19,18 +20,17 @@ from rogue.virtual.machines.assembly import (
     Console,
     MachineProcess,
     assemble,
-    escaped,
     logins,
     machine_command,
 )
-from rogue.virtual.machines.machine_plan import machines_of, pair
+from rogue.virtual.machines.machine_plan import machines_of
 from rogue.virtual.network import network
 
 IMAGE = Image(Path("/cache/0123"))
 
 
 class Probe:
-    """Stands in for the probe boot: returns `verdict` and counts."""
+    """Replaces the probe boot: returns `verdict` and counts."""
 
     def __init__(self, verdict: str) -> None:
         self.verdict = verdict
@@ -60,34 +60,33 @@ def choose(monkeypatch: pytest.MonkeyPatch, cache: Path, probe: Probe) -> Accele
 
 
 @pytest.mark.usefixtures("kvm_device")
-@pytest.mark.parametrize(("verdict", "chosen"), [("", Accelerator.KVM), ("aborted", Accelerator.TCG)])
-def test_the_probe_decides_once_and_is_remembered(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verdict: str, chosen: Accelerator
+@pytest.mark.parametrize(
+    ("named", "device", "verdict", "chosen", "boots"),
+    [
+        ("", "kvm", "", Accelerator.KVM, 1),
+        ("", "kvm", "aborted", Accelerator.TCG, 1),
+        ("", "absent", "", Accelerator.TCG, 0),
+        ("kvm", "absent", "", Accelerator.KVM, 0),
+        ("tcg", "kvm", "", Accelerator.TCG, 0),
+    ],
+)
+def test_accelerator_is_named_or_probed_once(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    named: str,
+    device: str,
+    verdict: str,
+    chosen: Accelerator,
+    boots: int,
 ) -> None:
+    monkeypatch.setenv(assembly.VARIABLE, named)
+    monkeypatch.setattr(assembly, "_KVM_DEVICE", tmp_path / device)
     probe = Probe(verdict)
     assert [choose(monkeypatch, tmp_path, probe) for _ in range(2)] == [chosen, chosen]
-    assert probe.boots == 1
+    assert probe.boots == boots
 
 
-def test_without_a_kvm_device_nothing_is_probed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(assembly, "_KVM_DEVICE", tmp_path / "absent")
-    probe = Probe("")
-    assert choose(monkeypatch, tmp_path, probe) is Accelerator.TCG
-    assert probe.boots == 0
-
-
-@pytest.mark.usefixtures("kvm_device")
-@pytest.mark.parametrize("named", Accelerator)
-def test_what_the_environment_names_is_taken_without_a_probe(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: Accelerator
-) -> None:
-    monkeypatch.setenv(assembly.VARIABLE, named.value)
-    probe = Probe("")
-    assert choose(monkeypatch, tmp_path, probe) is named
-    assert probe.boots == 0
-
-
-def test_a_name_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_unknown_accelerator_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(assembly.VARIABLE, "xen")
     with pytest.raises(
         VirtualTestbedError, match="got ROGUE_ACCELERATOR='xen', expected kvm or tcg; correct it"
@@ -102,7 +101,7 @@ def image(tmp_path: Path) -> Image:
     return Image(tmp_path / "image")
 
 
-def test_every_machine_can_be_logged_in_to_at_its_own_port(tmp_path: Path, image: Image) -> None:
+def test_each_machine_has_its_own_ssh_port(tmp_path: Path, image: Image) -> None:
     assembly = assemble(pair(), image, Accelerator.TCG, tmp_path)
     by_name = logins(tmp_path, assembly.ssh_ports)
     known = paramiko.HostKeys(str(by_name["h1"].known_hosts[0]))
@@ -118,7 +117,7 @@ def keys() -> machine_plan.Keys:
     return machine_plan.generate_keys(["h1", "h2"])
 
 
-def test_known_hosts_names_each_machine_by_port_and_key(tmp_path: Path, keys: machine_plan.Keys) -> None:
+def test_known_hosts_has_each_machine(tmp_path: Path, keys: machine_plan.Keys) -> None:
     machine_plan.write_client_files(tmp_path, keys, {"h1": 2201, "h2": 2202})
     known = paramiko.HostKeys(str(tmp_path / "known_hosts"))
     assert known.check("[127.0.0.1]:2201", keys.hosts["h1"])
@@ -126,13 +125,13 @@ def test_known_hosts_names_each_machine_by_port_and_key(tmp_path: Path, keys: ma
     assert not known.check("[127.0.0.1]:22", keys.hosts["h1"])
 
 
-def test_only_the_owner_reads_the_client_key(tmp_path: Path, keys: machine_plan.Keys) -> None:
+def test_client_key_is_private(tmp_path: Path, keys: machine_plan.Keys) -> None:
     machine_plan.write_client_files(tmp_path, keys, {"h1": 2201, "h2": 2202})
     assert (tmp_path / "id_ecdsa").stat().st_mode & 0o077 == 0
     assert paramiko.ECDSAKey.from_private_key_file(str(tmp_path / "id_ecdsa")) == keys.client
 
 
-def test_a_seed_holds_the_machines_own_key_and_no_other(keys: machine_plan.Keys) -> None:
+def test_seed_has_only_the_key_of_its_machine(keys: machine_plan.Keys) -> None:
     first, _ = pair()
     seed = machine_plan.seed(first, keys)
     assert b"BEGIN EC PRIVATE KEY" in seed
@@ -140,7 +139,7 @@ def test_a_seed_holds_the_machines_own_key_and_no_other(keys: machine_plan.Keys)
     assert keys.client.get_base64().encode() in seed
 
 
-def test_the_boot_script_gets_one_set_of_variables_per_link() -> None:
+def test_boot_settings_of_a_host() -> None:
     first, _ = pair()
     assert machine_plan.machine_settings(first) == (
         "name=h1\nmanagement=10.0.2.15/24\nbridges=''\ntrunks=''\ntrunk_mtu=4300\n"
@@ -148,7 +147,7 @@ def test_the_boot_script_gets_one_set_of_variables_per_link() -> None:
     )
 
 
-def test_the_boot_script_of_the_switching_machine_gets_bridges_and_what_joins_them() -> None:
+def test_boot_settings_of_the_switching_machine() -> None:
     two = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])
     settings = machine_plan.machine_settings(machines_of(two)[0]).splitlines()
     assert settings[2:5] == ["bridges='s0 s1'", "trunks='s0:s1'", "trunk_mtu=4300"]
@@ -159,14 +158,7 @@ def test_the_boot_script_of_the_switching_machine_gets_bridges_and_what_joins_th
 DUMBBELL = network(["h0", "h1"], ["s0", "s1"], [("h0", "s0"), ("h1", "s1"), ("s0", "s1")])
 
 
-def test_the_two_ends_of_a_cable_name_each_others_sockets() -> None:
-    first, second = pair()
-    here, there = first.links[0], second.links[0]
-    assert (here.socket_name, here.peer_socket_name) == (there.peer_socket_name, there.socket_name)
-    assert here.socket_name != there.socket_name
-
-
-def test_one_machine_holds_every_switch_and_each_host_is_one() -> None:
+def test_one_machine_for_all_switches_and_one_per_host() -> None:
     fabric, *hosts = machines_of(DUMBBELL)
     assert (fabric.name, fabric.bridges, fabric.trunks) == ("fabric", ("s0", "s1"), (("s0", "s1"),))
     assert [host.name for host in hosts] == ["h0", "h1"]
@@ -174,7 +166,7 @@ def test_one_machine_holds_every_switch_and_each_host_is_one() -> None:
     assert [link.address for host in hosts for link in host.links] == ["10.9.0.10/24", "10.9.0.11/24"]
 
 
-def test_every_socket_is_listened_on_once_and_sent_to_once() -> None:
+def test_sockets_and_macs_are_unique() -> None:
     links = [link for machine in machines_of(DUMBBELL) for link in machine.links]
     assert len({link.socket_name for link in links}) == len(links)
     assert {link.socket_name for link in links} == {link.peer_socket_name for link in links}
@@ -186,22 +178,22 @@ ROOT = Path(__file__).parents[3]
 
 
 def start(tmp_path: Path, script: str) -> MachineProcess:
-    """A machine that is a shell script, in its directory."""
+    """Start a shell script as a machine."""
     return MachineProcess("h1", ["sh", "-c", script], tmp_path)
 
 
-def test_a_machine_is_up_when_it_says_so(tmp_path: Path) -> None:
+def test_machine_is_up_when_it_reports_ready(tmp_path: Path) -> None:
     machine = start(tmp_path, 'echo "rogue-guest: ready" >h1.console; exec tail -f /dev/null')
-    machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+    machine.wait_for_line("ready", time.monotonic() + LONG_S)
     assert machine.is_running
     machine.end()
     assert not machine.is_running
 
 
-def test_a_machine_that_ends_early_is_reported_with_its_last_words(tmp_path: Path) -> None:
+def test_machine_that_ends_early_shows_its_console(tmp_path: Path) -> None:
     machine = start(tmp_path, 'echo "rogue-guest: failed: no disk" >h1.console; echo "qemu: bad option" >&2')
     with pytest.raises(VirtualTestbedError) as caught:
-        machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+        machine.wait_for_line("ready", time.monotonic() + LONG_S)
     assert str(caught.value).splitlines() == [
         "machine h1 ended before it was up; the end of its console:",
         "  | rogue-guest: failed: no disk",
@@ -220,16 +212,14 @@ sys.stdin.read()
 """
 
 
-def test_a_machine_that_starts_after_its_owner_died_ends_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_machine_of_a_dead_owner_ends_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getpid", lambda: 1)  # the owner is someone who is not the machine's parent
     machine = start(tmp_path, "exec tail -f /dev/null")
     with pytest.raises(VirtualTestbedError, match="ended before it was up"):
-        machine.wait_until_it_says("ready", time.monotonic() + LONG_S)
+        machine.wait_for_line("ready", time.monotonic() + LONG_S)
 
 
-def test_a_machine_does_not_outlive_a_killed_owner(tmp_path: Path) -> None:
+def test_machine_does_not_outlive_its_owner(tmp_path: Path) -> None:
     command = [sys.executable, "-c", STARTER, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as owner:
         assert owner.stdout is not None
@@ -249,59 +239,40 @@ def console(directory: Path, said: str = "", complaints: str = "") -> Console:
 
 
 def wait(of: Console, *, has_power: bool, for_s: float = LONG_S) -> None:
-    of.wait_until_it_says("ready", time.monotonic() + for_s, lambda: has_power)
+    of.wait_for_line("ready", time.monotonic() + for_s, lambda: has_power)
 
 
-def test_a_machine_that_hangs_is_reported_when_its_time_is_up(tmp_path: Path) -> None:
+def test_hanging_machine_times_out(tmp_path: Path) -> None:
     with pytest.raises(VirtualTestbedError, match="did not come up within 0 s"):
         wait(console(tmp_path, "Linux\n"), has_power=True, for_s=0)
 
 
-def test_only_the_last_lines_of_a_long_console_are_shown(tmp_path: Path) -> None:
+def test_long_console_is_shortened(tmp_path: Path) -> None:
     said = console(tmp_path, "".join(f"{number}\n" for number in range(1, 101)))
     shown = str(said.problem("ended")).splitlines()[1:]
     assert shown == [f"  | {number}" for number in range(81, 101)]
 
 
-BOOT = Boot(Path("/image/vmlinuz"), Path("h1.initrd"), Path("/image/root.ext4"))
+def test_command_of_a_machine() -> None:
+    """Nothing of the host's network is used, the image is read-only, and a crash of the kernel ends QEMU.
 
-
-def command() -> list[str]:
-    return machine_command(pair()[0], BOOT, Accelerator.TCG, 2201)
-
-
-def values_of(option: str) -> list[str]:
-    arguments = command()
-    return [arguments[i + 1] for i, argument in enumerate(arguments) if argument == option]
-
-
-def test_nothing_of_the_hosts_network_is_touched() -> None:
-    management, cable = values_of("-netdev")
-    assert "restrict=on" in management
-    assert "hostfwd=tcp:127.0.0.1:2201-:22" in management
-    assert cable.startswith("dgram,")
-    assert "local.path=h1-h2.sock" in cable
-    assert "remote.path=h2-h1.sock" in cable
-
-
-def test_the_shared_image_is_opened_read_only() -> None:
-    assert values_of("-drive") == ["file=/image/root.ext4,format=raw,if=none,readonly=on,id=disk"]
-
-
-def test_a_crashed_kernel_ends_the_process() -> None:
-    assert "-no-reboot" in command()
-    assert "panic=-1" in values_of("-append")[0]
-
-
-def test_files_of_the_machine_are_named_from_its_directory() -> None:
-    """A unix socket's path may have 107 characters; the directory's may have more."""
-    assert values_of("-serial") == ["file:h1.console"]
-    assert all("/" not in cable for cable in values_of("-netdev")[1:])
-
-
-def test_a_comma_in_a_path_separates_nothing() -> None:
-    assert escaped(Path("/a,b/root.ext4")) == "/a,,b/root.ext4"
-
-
-def test_emulated_machines_get_more_time() -> None:
-    assert Accelerator.TCG.boot_timeout_s > Accelerator.KVM.boot_timeout_s
+    Sockets and files are named from the machine's directory, because a socket's path has 107 characters.
+    """
+    boot = Boot(Path("/image/vmlinuz"), Path("h1.initrd"), Path("/an,image/root.ext4"))
+    words = machine_command(pair()[0], boot, Accelerator.TCG, 2201)
+    assert words == [
+        *("qemu-system-x86_64", "-M", "q35", "-accel", "tcg,tb-size=64", "-cpu", "max"),
+        *("-smp", "1,maxcpus=2", "-m", "384", "-nodefaults", "-no-user-config", "-display", "none"),
+        *("-no-reboot", "-serial", "file:h1.console", "-kernel", "/image/vmlinuz", "-initrd", "h1.initrd"),
+        "-append",
+        "console=ttyS0 panic=-1 mitigations=off nokaslr random.trust_cpu=on rcupdate.rcu_expedited=1 "
+        "net.ifnames=0 quiet",
+        *("-drive", "file=/an,,image/root.ext4,format=raw,if=none,readonly=on,id=disk"),
+        *("-device", "virtio-blk-pci,drive=disk"),
+        "-netdev",
+        "user,id=management,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:2201-:22",
+        *("-device", "virtio-net-pci,netdev=management,romfile="),
+        "-netdev",
+        "dgram,id=link1,local.type=unix,local.path=h1-h2.sock,remote.type=unix,remote.path=h2-h1.sock",
+        *("-device", "virtio-net-pci,netdev=link1,mac=52:54:00:09:00:01,romfile="),
+    ]

@@ -24,7 +24,7 @@ RECORD = Record(
 )
 
 
-def test_it_reads_back_as_written(tmp_path: Path) -> None:
+def test_record_round_trip(tmp_path: Path) -> None:
     write_record(tmp_path / "testbed.json", RECORD)
     assert read_record(tmp_path / "testbed.json") == RECORD
     assert [path.name for path in tmp_path.iterdir()] == ["testbed.json"]
@@ -49,7 +49,7 @@ def silent(_text: str) -> None:
     """Show nothing."""
 
 
-def test_it_lies_where_the_user_keeps_state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_state_directory_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/somewhere")
     assert state_directory("first").path == Path("/somewhere/rogue/testbeds/first")
     monkeypatch.delenv("XDG_STATE_HOME")
@@ -58,7 +58,7 @@ def test_it_lies_where_the_user_keeps_state(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 @pytest.mark.parametrize("part", ['a"b', "a'b", "a%hb", "${HOME}", "{{x}}", "a\nb", "a\\b"])
-def test_a_place_that_would_be_more_than_a_path_to_ssh_is_refused(
+def test_state_directory_with_special_characters_is_refused(
     monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", f"/somewhere/{part}")
@@ -67,12 +67,12 @@ def test_a_place_that_would_be_more_than_a_path_to_ssh_is_refused(
 
 
 @pytest.mark.parametrize("name", ["", "../x", "A", "a/b", "-a", "a" * 33])
-def test_a_name_that_could_lead_elsewhere_is_refused(name: str) -> None:
+def test_invalid_testbed_name_is_refused(name: str) -> None:
     with pytest.raises(VirtualTestbedError, match="name of a testbed: got"):
         state_directory(name)
 
 
-def test_only_the_owner_reads_it(state: StateDirectory) -> None:
+def test_state_directory_is_private(state: StateDirectory) -> None:
     with state.locked(silent):
         state.make()
     assert state.path.stat().st_mode & 0o077 == 0
@@ -94,7 +94,7 @@ def holder() -> subprocess.Popen[str]:
     )
 
 
-def test_a_second_command_waits_and_says_so(state: StateDirectory) -> None:
+def test_second_command_waits(state: StateDirectory) -> None:
     with holder() as first:
         assert first.stdout
         assert first.stdout.readline() == "locked\n"
@@ -106,7 +106,7 @@ def test_a_second_command_waits_and_says_so(state: StateDirectory) -> None:
             second.communicate()
 
 
-def test_a_killed_command_keeps_nobody_out(state: StateDirectory) -> None:
+def test_killed_command_releases_the_lock(state: StateDirectory) -> None:
     with holder() as killed:
         assert killed.stdout
         assert killed.stdout.readline() == "locked\n"

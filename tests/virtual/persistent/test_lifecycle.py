@@ -53,7 +53,7 @@ def test_machines_stay_up_and_are_found_again(image: Image, tmp_path: Path) -> N
     assert nothing_is_left(tmp_path)
 
 
-def test_up_twice_says_so_and_changes_nothing(image: Image) -> None:
+def test_up_twice_changes_nothing(image: Image) -> None:
     first = up(image)
     before = processes.find(first.directory)
     said: list[str] = []
@@ -68,18 +68,18 @@ def test_up_with_another_network_is_refused(image: Image) -> None:
         persistent.up("one", LARGER, image, Accelerator.TCG, silent)
 
 
-def test_what_is_not_up_is_not_found(image: Image) -> None:
+def test_testbed_that_is_not_up_is_an_error(image: Image) -> None:
     with pytest.raises(VirtualTestbedError, match="`rogue testbed up --name one` brings it up"):
         persistent.find("one")
 
 
-def test_down_after_a_machine_lost_power(image: Image, tmp_path: Path) -> None:
+def test_down_after_a_machine_ended(image: Image, tmp_path: Path) -> None:
     processes.end(up(image).directory, "h1")
     assert persistent.down("one", silent) is True
     assert nothing_is_left(tmp_path)
 
 
-def test_up_after_a_machine_lost_power_starts_all_anew(image: Image) -> None:
+def test_up_after_a_machine_ended_restarts_all(image: Image) -> None:
     testbed = up(image)
     before = processes.find(testbed.directory)
     processes.end(testbed.directory, "h1")
@@ -92,7 +92,7 @@ def test_up_after_a_machine_lost_power_starts_all_anew(image: Image) -> None:
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, VirtualTestbedError])
-def test_what_stops_up_leaves_nothing(
+def test_stopped_up_leaves_nothing(
     image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     def interrupted(directory: Path, *_: object) -> None:
@@ -105,9 +105,7 @@ def test_what_stops_up_leaves_nothing(
     assert nothing_is_left(tmp_path)
 
 
-def test_a_machine_that_dies_is_reported_with_its_console_and_takes_the_others_along(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_machine_ends_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     image = pretend(monkeypatch, tmp_path, {"h1": "dies"})
     with pytest.raises(VirtualTestbedError) as caught:
         up(image)
@@ -118,10 +116,8 @@ def test_a_machine_that_dies_is_reported_with_its_console_and_takes_the_others_a
     assert nothing_is_left(tmp_path)
 
 
-def test_what_a_killed_up_left_half_started_goes(
-    image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A killed `up` cannot clean: machines run, but there is no record."""
+def test_down_after_a_killed_up(image: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed `up` cannot clean up: machines run, but there is no record."""
     monkeypatch.setattr(lifecycle, "_clean", silent)
     monkeypatch.setattr(lifecycle, "write_record", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -162,7 +158,7 @@ def testbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[persist
     persistent.down("one", silent)
 
 
-def test_a_machine_that_replies_tells_of_itself(testbed: persistent.PersistentTestbed) -> None:
+def test_state_of_a_machine(testbed: persistent.PersistentTestbed) -> None:
     fabric, _ = persistent.machine_states(testbed)
     assert fabric.is_well
     assert (fabric.uptime_s, fabric.free_memory_bytes) == (12.5, 300_000 * 1024)
@@ -170,13 +166,13 @@ def test_a_machine_that_replies_tells_of_itself(testbed: persistent.PersistentTe
     assert fabric.host_memory_bytes > 0
 
 
-def test_a_machine_that_does_not_reply_says_why(testbed: persistent.PersistentTestbed) -> None:
+def test_state_of_a_silent_machine(testbed: persistent.PersistentTestbed) -> None:
     _, host = persistent.machine_states(testbed)
     assert (host.is_well, host.problem) == (False, "h0: SSH failed: timed out")
     assert host.pid is not None
 
 
-def test_a_machine_without_power_is_not_asked(testbed: persistent.PersistentTestbed) -> None:
+def test_state_of_a_machine_without_power(testbed: persistent.PersistentTestbed) -> None:
     processes.end(testbed.directory, "fabric")
     fabric, _ = persistent.machine_states(testbed)
     assert (fabric.is_well, fabric.pid, fabric.problem) == (False, None, "it has no power")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Iterator[Path]:
-    """A testbed's directory, with a comma in its name; nothing of it survives the test."""
+    """Yield a testbed's directory with a comma in its name; end its machines after the test."""
     path = tmp_path / "one,two"
     path.mkdir()
     yield path
@@ -61,8 +61,8 @@ def test_all_processes_of_a_machine_are_ended(directory: Path) -> None:
     assert processes.find(directory) == {}
 
 
-def test_its_complaints_are_kept(directory: Path) -> None:
-    """Standard error is the machine's own file; a fifo tells when it has been written."""
+def test_stderr_is_kept(directory: Path) -> None:
+    """Standard error goes to a file of the machine; a fifo shows when it has been written."""
     os.mkfifo(directory / "written")
     processes.start(directory, "h0", ["sh", "-c", "echo 'no such option' >&2; echo yes >written"])
     assert (directory / "written").read_text() == "yes\n"
@@ -77,10 +77,8 @@ def test_memory_is_that_of_a_living_process(directory: Path) -> None:
     assert processes.resident_set_bytes(pid) == 0
 
 
-def test_a_process_that_got_the_pid_of_a_machine_is_not_killed(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The machine ended after it was found, and the kernel gave its pid to another process."""
+def test_process_with_a_reused_pid_is_not_killed(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine ended after it was found, and its pid was reused."""
     with subprocess.Popen(MACHINE) as other:
         monkeypatch.setattr(processes, "_machines", lambda _: iter([("h0", other.pid)]))
         processes.end(directory)
@@ -89,7 +87,7 @@ def test_a_process_that_got_the_pid_of_a_machine_is_not_killed(
         monkeypatch.undo()
 
 
-def test_a_process_of_another_user_is_no_machine(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_of_other_users_are_ignored(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     processes.start(directory, "h0", MACHINE)
     another = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: another)

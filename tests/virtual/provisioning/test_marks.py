@@ -31,9 +31,9 @@ MARKING = replace(PLAIN, red_min_bytes=15_000, red_max_bytes=30_000)
 def inventory(
     image: Image, accelerator: Accelerator, state_home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Inventory]:
-    """Three hosts with the agent, below a switch."""
-    asked = network(HOSTS, ("s0",), tuple((host, "s0") for host in HOSTS))
-    testbed = persistent.up("marks", asked, image, accelerator, lambda text: None)
+    """Provision three hosts on a switch."""
+    requested = network(HOSTS, ("s0",), tuple((host, "s0") for host in HOSTS))
+    testbed = persistent.up("marks", requested, image, accelerator, lambda text: None)
     try:
         loaded = load_inventory(testbed.inventory)
         log = tmp_path_factory.mktemp("log") / "log"
@@ -52,11 +52,11 @@ def findings(inventory: Inventory, ports: PortSettings) -> list[str]:
         return [str(finding) for finding in measure_marks(declared, {}, shells.by_node)]
 
 
-def test_a_switch_that_marks_is_believed(inventory: Inventory) -> None:
+def test_marking_switch_has_no_finding(inventory: Inventory) -> None:
     assert findings(inventory, MARKING) == []
 
 
-def test_a_switch_that_marks_nothing_is_refused(inventory: Inventory) -> None:
-    told = findings(inventory, PLAIN)
-    assert [text.split(":")[1].strip() for text in told] == list(HOSTS)
-    assert all("expected marked ones among them, as its port was full" in text for text in told)
+def test_switch_without_marks_is_refused(inventory: Inventory) -> None:
+    found = findings(inventory, PLAIN)
+    assert [text.split(":")[1].strip() for text in found] == list(HOSTS)
+    assert all("expected marked ones among them, as its port was full" in text for text in found)

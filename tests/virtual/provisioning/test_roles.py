@@ -55,15 +55,15 @@ class Nodes:
     def provision(
         self, ports: dict[str, PortSettings] | None = None, *, is_check: bool = False
     ) -> dict[str, list[str]]:
-        """Per node what was changed, or would be."""
+        """Return what was or would be changed, by node."""
         return provision(self.inventory, ports or {}, self.log, CONSOLE, is_check=is_check).changes
 
     def teardown(self) -> dict[str, list[str]]:
-        """Per node what was put back."""
+        """Return what was restored, by node."""
         return teardown(self.inventory, self.log, CONSOLE).changes
 
     def findings(self) -> list[str]:
-        """Sentences of the doctor's."""
+        """Return the findings of the doctor."""
         return [str(finding) for finding in examine(self.inventory, self.log, CONSOLE)]
 
     def run(self, node: str, command: str) -> str:
@@ -73,7 +73,7 @@ class Nodes:
             return shell.run(command)
 
     def state(self) -> dict[str, list[str]]:
-        """Per node everything that a role may touch."""
+        """Return everything that a role may change, by node."""
         return {login.node: self.run(login.node, STATE).splitlines() for login in self.inventory.logins}
 
 
@@ -88,9 +88,9 @@ def same_agent(monkeypatch: pytest.MonkeyPatch) -> None:
 def nodes(
     same_agent: None, image: Image, accelerator: Accelerator, state_home: Path, tmp_path: Path
 ) -> Iterator[Nodes]:
-    """Two hosts and a switch, fresh from booting."""
-    asked = network(("h0", "h1"), ("s0",), (("h0", "s0"), ("h1", "s0")))
-    testbed = persistent.up("roles", asked, image, accelerator, lambda text: None)
+    """Boot two hosts and a switch."""
+    requested = network(("h0", "h1"), ("s0",), (("h0", "s0"), ("h1", "s0")))
+    testbed = persistent.up("roles", requested, image, accelerator, lambda text: None)
     try:
         up = Nodes(testbed, load_inventory(testbed.inventory), tmp_path / "log")
         up.state()  # looking at RDMA links loads ib_core
@@ -132,7 +132,7 @@ def test_teardown_restores_what_an_interrupted_provisioning_left(
     assert nodes.state() == before
 
 
-def test_the_doctor_names_what_somebody_broke_and_provisioning_heals_it(nodes: Nodes) -> None:
+def test_doctor_names_faults_and_provisioning_heals_them(nodes: Nodes) -> None:
     assert any("h0: state: got a node that is not provisioned" in text for text in nodes.findings())
     nodes.provision()
     nodes.run("h0", "ip link set dev eth1 mtu 1400; sysctl -q -w net.ipv4.tcp_ecn=0")
@@ -160,8 +160,8 @@ def test_the_doctor_names_what_somebody_broke_and_provisioning_heals_it(nodes: N
     assert nodes.findings() == []
 
 
-def test_what_a_reboot_forgets_is_named_and_provisioned_once(nodes: Nodes) -> None:
-    """These machines keep nothing over a reboot, so the kernel is made to forget."""
+def test_settings_lost_by_a_reboot_are_named_and_provisioned_once(nodes: Nodes) -> None:
+    """These machines lose everything at a reboot, so the test removes the settings instead."""
     before = nodes.state()
     done = nodes.provision()
     nodes.run("h0", "rdma link delete rxe0; modprobe -r rdma_rxe; tc qdisc del dev eth1 root")
@@ -182,7 +182,7 @@ def test_what_a_reboot_forgets_is_named_and_provisioned_once(nodes: Nodes) -> No
     assert nodes.state() == before
 
 
-def test_an_experiments_ports_and_a_cells_ports(nodes: Nodes) -> None:
+def test_ports_of_an_experiment_and_of_a_cell(nodes: Nodes) -> None:
     nodes.provision({"s0->h1": HUNDRED_MBPS})
     assert "rate 100Mbit" in nodes.run("fabric", "tc class show dev eth2")
     with SwitchConnection(nodes.inventory) as switch:
@@ -198,7 +198,7 @@ def test_an_experiments_ports_and_a_cells_ports(nodes: Nodes) -> None:
     assert nodes.run("fabric", "tc qdisc show dev eth2").startswith("qdisc fq_codel 0:")
 
 
-def test_a_limiter_limits_what_carries_its_traffic_class(nodes: Nodes) -> None:
+def test_limiter_limits_its_traffic_class(nodes: Nodes) -> None:
     nodes.provision()
     limit = "rate 20mbit ceil 20mbit burst 32000 cburst 32000 quantum 10000"
     nodes.run("h0", f"tc class change dev eth1 parent 1: classid 1:13 htb {limit}")
@@ -214,7 +214,7 @@ def test_a_limiter_limits_what_carries_its_traffic_class(nodes: Nodes) -> None:
     assert rates[4] > 1.5 * rates[3]
 
 
-def test_a_node_without_power_is_named_and_the_others_are_put_back(nodes: Nodes) -> None:
+def test_node_without_power_is_named_and_the_others_restored(nodes: Nodes) -> None:
     before = nodes.state()
     nodes.provision()
     processes.end(nodes.testbed.directory, "h1")

@@ -1,8 +1,4 @@
-"""A substitute for tc, and a kernel with a card: they record their commands, and reply as
-they do.
-
-Like the real one the program ends at options that are not its own; `test_real_programs` asks that itself.
-"""
+"""A substitute for tc, and a kernel with a card: they record their commands, and reply as the real ones."""
 
 import io
 import os
@@ -14,8 +10,8 @@ from helpers.fake_dcb import FakeCard, FakeKernel
 from helpers.ticking_clock import TickingClock
 
 from rogue.agent.drivers import netlink
-from rogue.agent.drivers.limiters import bank
-from rogue.agent.drivers.limiters.base import COLUMNS
+from rogue.agent.drivers.limiters import LIMITERS, bank
+from rogue.agent.drivers.limiters.base import COLUMNS, PacedInterface, RateLimiter
 from rogue.agent.drivers.poller import Poller
 from rogue.agent.drivers.recording import Table
 
@@ -46,8 +42,21 @@ def rows() -> io.StringIO:
 
 
 @pytest.fixture
-def table(rows: io.StringIO) -> Table:
-    return Table(rows, COLUMNS)
+def limiter_of(rows: io.StringIO, poller: Poller) -> Callable[..., RateLimiter]:
+    """Return a function that opens a limiter of a kind, by default of priority 3 at 10 Gb/s on eth1."""
+    write_row = Table(rows, COLUMNS).row
+
+    def make(
+        kind: str,
+        priority: int = 3,
+        line_rate_bps: int = 10**10,
+        driver: str = "mlx4_core",
+        **options: object,
+    ) -> RateLimiter:
+        interface = PacedInterface("eth1", driver, priority, line_rate_bps, **options)  # type: ignore[arg-type]
+        return LIMITERS[kind](write_row, poller, interface)
+
+    return make
 
 
 @pytest.fixture

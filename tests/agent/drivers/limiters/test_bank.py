@@ -1,4 +1,4 @@
-"""Several processes at one card; `tell` writes the rates to a file, like a slow card."""
+"""Several processes at one card, which is a file."""
 
 import os
 import random
@@ -12,7 +12,6 @@ from helpers.fake_dcb import FakeCard, FakeKernel
 
 from rogue.agent.core.errors import LimiterError
 from rogue.agent.drivers import netlink
-from rogue.agent.drivers.limiters import bank as module
 from rogue.agent.drivers.limiters.bank import Bank, free_dead_limiters
 
 WRITES = 10_000
@@ -27,7 +26,7 @@ class CardFile:
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
         os.pwrite(self._descriptor, bytes(72), 0)
 
-    def tell(self, rates: Sequence[int]) -> None:
+    def set_rates(self, rates: Sequence[int]) -> None:
         data = struct.pack("8Q", *rates)
         os.pwrite(self._descriptor, data[:32], 0)
         os.pwrite(self._descriptor, data[32:], 32)
@@ -70,7 +69,7 @@ def test_seven_processes_lose_no_update(place: Path, card: CardFile) -> None:
     """Whenever `set_rate` returns the card has our rate, whatever the others do meanwhile."""
 
     def write_at_random(slot: int) -> None:
-        draw, own = random.Random(slot), Bank(place, card.tell)
+        draw, own = random.Random(slot), Bank(place, card.set_rates)
         own.take(slot)
         for _ in range(WRITES):
             rate = draw.choice(RATES_KBPS)
@@ -87,7 +86,7 @@ def test_a_killed_process_frees_its_slot(place: Path, card: CardFile) -> None:
     reader, writer = os.pipe()
 
     def hold() -> None:
-        held = Bank(place, card.tell)
+        held = Bank(place, card.set_rates)
         held.take(3)
         held.set_rate(3, 700_000)
         os.write(writer, b"!")
@@ -95,7 +94,7 @@ def test_a_killed_process_frees_its_slot(place: Path, card: CardFile) -> None:
 
     child = in_child(hold)
     os.read(reader, 1)
-    ours = Bank(place, card.tell)
+    ours = Bank(place, card.set_rates)
     ours.take(1)
     ours.set_rate(1, 100_000)
     assert not ours.free_dead(), "it lives"
@@ -109,19 +108,19 @@ def test_a_killed_process_frees_its_slot(place: Path, card: CardFile) -> None:
     ours.take(3)
 
 
-def test_taking_lifts_what_the_dead_have_left(place: Path, card: CardFile) -> None:
-    gone = Bank(place, card.tell)
+def test_taking_a_slot_lifts_limits_of_ended_processes(place: Path, card: CardFile) -> None:
+    gone = Bank(place, card.set_rates)
     gone.take(2)
     gone.set_rate(2, 300_000)
     gone.close()
     assert card.rates[2] == 300_000
-    Bank(place, card.tell).take(5)
+    Bank(place, card.set_rates).take(5)
     assert card.rates == [0] * 8
 
 
-def test_what_waits_for_the_card_goes_in_one_call(place: Path, card: CardFile) -> None:
+def test_waiting_rates_are_set_in_one_call(place: Path, card: CardFile) -> None:
     """While one call is under way two others write: the first of them hands over both."""
-    second, third = Bank(place, card.tell), Bank(place, card.tell)
+    second, third = Bank(place, card.set_rates), Bank(place, card.set_rates)
     second.take(2)
     third.take(3)
     second._wanted[2], third._wanted[3] = 200_000, 300_000
@@ -131,44 +130,44 @@ def test_what_waits_for_the_card_goes_in_one_call(place: Path, card: CardFile) -
     assert (card.rates[2], card.rates[3], card.calls - before) == (200_000, 300_000, 1)
 
 
-def test_a_call_that_fails_is_made_again_by_the_next(place: Path, card: CardFile) -> None:
+def test_a_failed_call_is_repeated_by_the_next(place: Path, card: CardFile) -> None:
     fails = [True]
 
-    def tell(rates: Sequence[int]) -> None:
+    def set_rates(rates: Sequence[int]) -> None:
         if fails:
             fails.pop()
             raise LimiterError("busy")
-        card.tell(rates)
+        card.set_rates(rates)
 
-    taker = Bank(place, card.tell)
+    taker = Bank(place, card.set_rates)
     taker.take(1)
-    taker._set_rates = tell
+    taker._set_rates = set_rates
     with pytest.raises(LimiterError, match="busy"):
         taker.set_rate(1, 100_000)
     taker.set_rate(1, 100_000)
     assert card.rates[1] == 100_000
 
 
-def test_a_teller_killed_before_it_took_note_leaves_no_rate(place: Path, card: CardFile) -> None:
+def test_a_process_killed_after_its_call_leaves_no_rate(place: Path, card: CardFile) -> None:
     """It has set the rates and ends: the state of the card is unknown, so they are set again."""
 
-    def tell(rates: Sequence[int]) -> None:
-        card.tell(rates)
+    def set_rates(rates: Sequence[int]) -> None:
+        card.set_rates(rates)
         raise KeyboardInterrupt
 
-    gone = Bank(place, card.tell)
+    gone = Bank(place, card.set_rates)
     gone.take(2)
-    gone._set_rates = tell
+    gone._set_rates = set_rates
     with pytest.raises(KeyboardInterrupt):
         gone.set_rate(2, 700_000)
     gone.close()
     assert card.rates[2] == 700_000
-    assert Bank(place, card.tell).free_dead()
+    assert Bank(place, card.set_rates).free_dead()
     assert card.rates == [0] * 8
 
 
-def test_giving_back_lifts_the_limit_and_leaves_the_slot(place: Path, card: CardFile) -> None:
-    first, second = Bank(place, card.tell), Bank(place, card.tell)
+def test_giving_back_lifts_the_limit_and_frees_the_slot(place: Path, card: CardFile) -> None:
+    first, second = Bank(place, card.set_rates), Bank(place, card.set_rates)
     first.take(4)
     first.set_rate(4, 100_000)
     first.give_back(4)
@@ -176,7 +175,7 @@ def test_giving_back_lifts_the_limit_and_leaves_the_slot(place: Path, card: Card
     second.take(4)
 
 
-def test_the_supervisor_frees_every_card(
+def test_limits_of_all_cards_are_freed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kernel = FakeKernel(eth1=FakeCard(), eth2=FakeCard(error=5))
@@ -194,13 +193,9 @@ def test_the_supervisor_frees_every_card(
     assert kernel.cards["eth1"].told == [[0] * 8], "there is nothing left to lift"
 
 
-def test_the_place_is_gone_after_a_reboot() -> None:
-    assert module.PLACE.parts[:2] == ("/", "run")
-
-
-def test_a_slot_that_is_lent_is_used_by_others(place: Path, card: CardFile) -> None:
+def test_a_borrower_sets_the_rate_of_a_lent_slot(place: Path, card: CardFile) -> None:
     """Its owner keeps it; the borrower writes its rate, until it borrows another one."""
-    owner, user = Bank(place, card.tell), Bank(place, card.tell)
+    owner, user = Bank(place, card.set_rates), Bank(place, card.set_rates)
     for slot in (2, 3):
         owner.take(slot)
     user.borrow(2)

@@ -9,21 +9,20 @@ from helpers.fake_dcb import FakeCard
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError
 from rogue.agent.drivers.limiters import LIMITERS, SLOTS
-from rogue.agent.drivers.limiters.base import PacedInterface
-from rogue.agent.drivers.limiters.software import SoftwareLimiter
+from rogue.agent.drivers.limiters.base import PacedInterface, RateLimiter
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.recording import Table
 
 LINE_RATE_BPS = 10_000_000_000
+LimiterOf = Callable[..., RateLimiter]
 RATES_BPS = (1, 999_999, 1_770_000_000, LINE_RATE_BPS - 1, LINE_RATE_BPS)
 
 
 @pytest.mark.parametrize("kind", LIMITERS)
 @pytest.mark.usefixtures("told", "cards")
 def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
-    kind: str, table: Table, rows: io.StringIO, poller: Poller
+    kind: str, limiter_of: LimiterOf, rows: io.StringIO
 ) -> None:
-    limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = limiter_of(kind)
     assert limiter.kind == kind
     for rate_bps in RATES_BPS:
         effective_bps = limiter.set_rate(rate_bps, HostNs(5))
@@ -35,10 +34,10 @@ def test_rates_are_rounded_up_to_whole_steps_and_each_write_is_a_row(
 
 @pytest.mark.parametrize("kind", LIMITERS)
 def test_a_limit_is_lifted_at_both_ends(
-    kind: str, table: Table, poller: Poller, told: Callable[[], list[str]], cards: dict[str, FakeCard]
+    kind: str, limiter_of: LimiterOf, told: Callable[[], list[str]], cards: dict[str, FakeCard]
 ) -> None:
     """A limit left by another process is lifted at the start, and our own at the end."""
-    limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = limiter_of(kind)
     limiter.set_rate(LINE_RATE_BPS // 2, HostNs(5))
     limiter.close()
     changes = [line for line in told() if "change" in line]
@@ -51,8 +50,8 @@ def test_a_limit_is_lifted_at_both_ends(
 
 @pytest.mark.parametrize("kind", LIMITERS)
 @pytest.mark.usefixtures("told", "cards")
-def test_a_verb_never_goes_out_before_it_is_handed_over(kind: str, table: Table, poller: Poller) -> None:
-    limiter = LIMITERS[kind](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+def test_a_verb_is_never_released_before_it_is_posted(kind: str, limiter_of: LimiterOf) -> None:
+    limiter = limiter_of(kind)
     limiter.set_rate(LINE_RATE_BPS // 3, HostNs(0))
     releases = [limiter.release_ns(HostNs(now), 70_000) for now in range(0, 1_000_000, 100_000)]
     assert releases == sorted(releases)
@@ -69,15 +68,14 @@ def state(kind: str, told: Callable[[], list[str]], cards: dict[str, FakeCard]) 
 
 
 @pytest.mark.parametrize("kind", SLOTS)
-def test_a_limiter_that_is_lent_goes_from_priority_to_priority(
-    kind: str, table: Table, poller: Poller, told: Callable[[], list[str]], cards: dict[str, FakeCard]
+def test_a_lent_limiter_moves_between_priorities(
+    kind: str, limiter_of: LimiterOf, told: Callable[[], list[str]], cards: dict[str, FakeCard]
 ) -> None:
-    """Its user sets rates, and lifts none; the lender lifts them."""
-    interface = PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS, is_lent=True)
-    slots = SLOTS[kind](interface, [3, 5])
+    """Its user sets rates; the lender lifts them."""
+    slots = SLOTS[kind](PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS, is_lent=True), [3, 5])
     lifted = state(kind, told, cards)
-    limiter = LIMITERS[kind](table, poller, interface)
-    assert state(kind, told, cards) == lifted, "nothing is said before the first turn"
+    limiter = limiter_of(kind, is_lent=True)
+    assert state(kind, told, cards) == lifted, "nothing is sent before the first turn"
     limiter.use(5)
     limiter.set_rate(LINE_RATE_BPS // 2, HostNs(5))
     limiter.close()
@@ -90,8 +88,8 @@ def test_a_limiter_that_is_lent_goes_from_priority_to_priority(
 
 
 @pytest.mark.usefixtures("told", "cards")
-def test_what_software_holds_back_is_lent_to_nobody(table: Table, poller: Poller) -> None:
-    limiter = LIMITERS["software"](table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+def test_a_software_limiter_cannot_be_lent(limiter_of: LimiterOf) -> None:
+    limiter = limiter_of("software")
     assert "software" not in SLOTS
     with pytest.raises(
         LimiterError, match="software: got priority 5, but limiters of this kind cannot be lent"
@@ -105,13 +103,9 @@ BYTES = 125_000
 MS = 1_000_000
 
 
-def limiter(table: Table, poller: Poller) -> SoftwareLimiter:
-    return SoftwareLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 1, GIGABIT_BPS))
-
-
-def test_release_worked_example(table: Table, poller: Poller) -> None:
+def test_release_worked_example(limiter_of: LimiterOf, poller: Poller) -> None:
     """At a quarter of the line rate a verb takes 4 ms: it waits 3 and leaves in 1; the next one follows."""
-    limited = limiter(table, poller)
+    limited = limiter_of("software", 1, GIGABIT_BPS)
     assert poller.is_punctual, "or it would leave up to a millisecond late"
     limited.set_rate(GIGABIT_BPS // 4, HostNs(0))
     assert limited.release_ns(HostNs(0), BYTES) == 3 * MS
@@ -119,15 +113,15 @@ def test_release_worked_example(table: Table, poller: Poller) -> None:
     assert limited.release_ns(HostNs(50 * MS), BYTES) == 53 * MS, "idle time is not made up for"
 
 
-def test_at_line_rate_nothing_is_held_back(table: Table, poller: Poller) -> None:
-    limited = limiter(table, poller)
+def test_at_line_rate_a_verb_is_released_at_once(limiter_of: LimiterOf) -> None:
+    limited = limiter_of("software", 1, GIGABIT_BPS)
     assert limited.release_ns(HostNs(5), BYTES) == 5
     assert limited.set_rate(0, HostNs(5)) == GIGABIT_BPS
     assert limited.set_rate(5 * GIGABIT_BPS, HostNs(5)) == GIGABIT_BPS
 
 
-def test_a_rate_acts_at_once_and_is_recorded(table: Table, rows: io.StringIO, poller: Poller) -> None:
-    limited = limiter(table, poller)
+def test_a_software_rate_is_effective_at_once(limiter_of: LimiterOf, rows: io.StringIO) -> None:
+    limited = limiter_of("software", 1, GIGABIT_BPS)
     limited.set_rate(1_000, HostNs(9))
     limited.close()
     assert rows.getvalue().splitlines()[1:] == ["9,1000,1000,0"]

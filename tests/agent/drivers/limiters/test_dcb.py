@@ -2,7 +2,7 @@
 
 import io
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,41 +18,36 @@ from rogue.agent.drivers.limiters.dcb import (
     DcbSlots,
     Order,
     RateWriter,
-    are_apart,
     has_limiters,
     paused_priorities,
     step_bps,
 )
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.recording import Table
 
 GBPS = 1_000_000_000
+LimiterOf = Callable[..., DcbLimiter]
 
 
-def of_priority(priority: int, table: Table, poller: Poller, rate_bps: int = 10 * GBPS) -> DcbLimiter:
-    return DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx4_core", priority, rate_bps))
-
-
-def test_rates_are_rounded_up_to_what_the_card_does(
-    table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
+def test_rates_are_rounded_up_to_steps_of_the_card(
+    limiter_of: LimiterOf, rows: io.StringIO, cards: dict[str, FakeCard]
 ) -> None:
     """The driver says that priority 3 has class 4."""
-    limiter = of_priority(3, table, poller)
+    limiter = limiter_of("dcb")
     assert limiter.set_rate(1_770_000_000, HostNs(5)) == 1_800_000_000
-    assert cards["enp1s0"].rates_kbps == [0, 0, 0, 0, 1_800_000, 0, 0, 0]
+    assert cards["eth1"].rates_kbps == [0, 0, 0, 0, 1_800_000, 0, 0, 0]
     assert limiter.set_rate(0, HostNs(6)) == 10_000_000_000
     limiter.close()
     none = [0] * 8
-    assert cards["enp1s0"].told == [none, [0, 0, 0, 0, 1_800_000, 0, 0, 0], none]
+    assert cards["eth1"].told == [none, [0, 0, 0, 0, 1_800_000, 0, 0, 0], none]
     assert rows.getvalue().splitlines()[1].startswith("5,1770000000,1800000000,")
     assert len(limiter.actuations_ns) == 2, "the driver tells when its card has a rate"
 
 
-def test_flows_of_one_host_keep_their_rates(table: Table, poller: Poller, cards: dict[str, FakeCard]) -> None:
-    flows = [of_priority(priority, table, poller) for priority in range(1, 8)]
+def test_flows_of_one_host_keep_their_rates(limiter_of: LimiterOf, cards: dict[str, FakeCard]) -> None:
+    flows = [limiter_of("dcb", priority) for priority in range(1, 8)]
     for index, flow in enumerate(flows, 1):
         flow.set_rate(index * GBPS, HostNs(5))
-    assert cards["enp1s0"].rates_kbps == [
+    assert cards["eth1"].rates_kbps == [
         1_000_000,
         0,
         2_000_000,
@@ -62,32 +57,31 @@ def test_flows_of_one_host_keep_their_rates(table: Table, poller: Poller, cards:
         6_000_000,
         7_000_000,
     ]
-    with pytest.raises(LimiterError, match="limiter 4 of enp1s0 is taken by another flow of this host"):
-        of_priority(3, table, poller)
+    with pytest.raises(LimiterError, match="limiter 4 of eth1 is taken by another flow of this host"):
+        limiter_of("dcb")
     flows[0].close()
-    assert cards["enp1s0"].rates_kbps[0] == 0
-    assert cards["enp1s0"].rates_kbps[2] == 2_000_000
+    assert cards["eth1"].rates_kbps[0] == 0
+    assert cards["eth1"].rates_kbps[2] == 2_000_000
 
 
-def test_slots_are_lent_all_or_none(table: Table, poller: Poller, cards: dict[str, FakeCard]) -> None:
-    taken = of_priority(3, table, poller)
-    interface = PacedInterface("enp1s0", "mlx4_core", 1, 10 * GBPS)
-    with pytest.raises(LimiterError, match="limiter 4 of enp1s0 is taken"):
+def test_slots_are_lent_all_or_none(limiter_of: LimiterOf, cards: dict[str, FakeCard]) -> None:
+    taken = limiter_of("dcb")
+    interface = PacedInterface("eth1", "mlx4_core", 1, 10 * GBPS)
+    with pytest.raises(LimiterError, match="limiter 4 of eth1 is taken"):
         DcbSlots(interface, [1, 2, 3])
     taken.close()
     DcbSlots(interface, [1, 2, 3]).close()
 
 
 @pytest.mark.parametrize("prio_tc", [(0,) * 8, None])
-def test_what_is_refused_leaves_nothing_open(
-    table: Table,
-    poller: Poller,
+def test_a_refused_limiter_leaves_nothing_open(
+    limiter_of: LimiterOf,
     cards: dict[str, FakeCard],
     monkeypatch: pytest.MonkeyPatch,
     prio_tc: tuple[int, ...] | None,
 ) -> None:
     """An agent lives longer than a flow that is refused: classes that are not apart, or a limiter taken."""
-    taken = of_priority(3, table, poller)
+    taken = limiter_of("dcb")
     kernels: list[FakeKernel] = []
 
     def opened() -> FakeKernel:
@@ -95,110 +89,113 @@ def test_what_is_refused_leaves_nothing_open(
         return kernels[-1]
 
     monkeypatch.setattr(netlink, "netlink_socket", opened)
-    cards["enp1s0"].prio_tc = prio_tc or cards["enp1s0"].prio_tc
+    cards["eth1"].prio_tc = prio_tc or cards["eth1"].prio_tc
     before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(LimiterError):
-        of_priority(3, table, poller)
+        limiter_of("dcb")
     with pytest.raises(LimiterError):
-        DcbSlots(PacedInterface("enp1s0", "mlx4_core", 1, 10 * GBPS), [3])
+        DcbSlots(PacedInterface("eth1", "mlx4_core", 1, 10 * GBPS), [3])
     assert len(list(Path("/proc/self/fd").iterdir())) == before
     assert [kernel.is_closed for kernel in kernels] == [True, True]
     taken.close()
 
 
-def test_a_rate_that_no_register_holds_is_none(
-    table: Table, poller: Poller, cards: dict[str, FakeCard]
-) -> None:
-    fast = DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx5_core", 3, 400 * GBPS))
-    assert fast.set_rate(255 * GBPS, HostNs(5)) == 255 * GBPS
-    assert fast.set_rate(256 * GBPS, HostNs(6)) == 400 * GBPS
-    assert cards["enp1s0"].rates_kbps[4] == 0
-
-
 @pytest.mark.parametrize("driver", ["mlx4_core", "mlx5_core"])
-def test_what_we_say_is_applied_is_what_the_driver_makes_of_it(
-    driver: str, table: Table, poller: Poller, cards: dict[str, FakeCard]
+def test_the_driver_applies_the_reported_rate(
+    driver: str, limiter_of: LimiterOf, cards: dict[str, FakeCard]
 ) -> None:
     """mlx4 rounds up, mlx5 down: whole steps are neither."""
-    cards["enp1s0"].driver = driver
+    cards["eth1"].driver = driver
     for line_rate_bps in (10 * GBPS, 25 * GBPS, 100 * GBPS):
-        limiter = DcbLimiter(table, poller, PacedInterface("enp1s0", driver, 3, line_rate_bps))
+        limiter = limiter_of("dcb", 3, line_rate_bps, driver)
         for rate_bps in (1, 99_999_999, 100_000_001, line_rate_bps // 3, line_rate_bps - 1, line_rate_bps):
-            effective_bps = limiter.set_rate(rate_bps, HostNs(5))
-            assert effective_bps == cards["enp1s0"].rates_kbps[4] * 1_000
+            assert limiter.set_rate(rate_bps, HostNs(5)) == cards["eth1"].rates_kbps[4] * 1_000
         limiter.close()
 
 
-def test_no_rate_falls_where_old_kernels_take_it_for_100_mbps(
-    table: Table, poller: Poller, cards: dict[str, FakeCard]
+@pytest.mark.parametrize(
+    ("line_rate_bps", "rate_bps", "effective_bps", "set_kbps"),
+    [
+        # 25.6 Gb/s are 256 units of 100 Mb/s, and eight bits hold 255: the next whole Gb/s are taken
+        (25 * GBPS, 25_500_000_000, 25_500_000_000, 25_500_000),
+        (25 * GBPS, 25_500_000_001, 26 * GBPS, 26_000_000),
+        # above 255 Gb/s there is no limit
+        (400 * GBPS, 255 * GBPS, 255 * GBPS, 255_000_000),
+        (400 * GBPS, 256 * GBPS, 400 * GBPS, 0),
+    ],
+)
+def test_no_rate_overflows_the_register(
+    limiter_of: LimiterOf,
+    cards: dict[str, FakeCard],
+    line_rate_bps: int,
+    rate_bps: int,
+    effective_bps: int,
+    set_kbps: int,
 ) -> None:
-    """25.6 Gb/s are 256 units of 100 Mb/s, and eight bits hold 255: the next whole Gb/s are taken."""
-    cards["enp1s0"].driver = "mlx5_core"
-    limiter = DcbLimiter(table, poller, PacedInterface("enp1s0", "mlx5_core", 3, 25 * GBPS))
-    assert [limiter.set_rate(rate, HostNs(5)) for rate in (25_500_000_000, 25_500_000_001, 26 * GBPS)] == [
-        25_500_000_000, 26 * GBPS, 26 * GBPS,
-    ]  # fmt: skip
-    assert cards["enp1s0"].rates_kbps[4] == 26_000_000
+    cards["eth1"].driver = "mlx5_core"
+    limiter = limiter_of("dcb", 3, line_rate_bps, "mlx5_core")
+    assert limiter.set_rate(rate_bps, HostNs(5)) == effective_bps
+    assert cards["eth1"].rates_kbps[4] == set_kbps
 
 
-@pytest.mark.usefixtures("cards")
-def test_whether_an_interface_has_limiters(cards: dict[str, FakeCard]) -> None:
-    assert has_limiters("enp1s0")
-    cards["eth1"].prio_tc = (0,) * 8
-    assert not has_limiters("eth1"), "its priorities share a class"
-    cards["enp1s0"].app += ((5, 3, 26),)
-    assert not has_limiters("enp1s0"), "it takes the class from the DSCP"
-    cards["enp1s0"].app = ()
-    assert has_limiters("enp1s0")
-    cards["enp1s0"].has_rates = False
-    assert not has_limiters("enp1s0"), "its driver has no rates"
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prio_tc": (0,) * 8},  # its priorities share a class
+        {"app": ((5, 3, 26),)},  # it takes the class from the DSCP
+        {"has_rates": False},
+    ],
+)
+def test_whether_an_interface_has_limiters(cards: dict[str, FakeCard], change: dict[str, object]) -> None:
+    assert has_limiters("eth1")
     assert not has_limiters("no-such-device")
-    assert are_apart(dict.fromkeys(range(8), 0)) is False
+    for name, value in change.items():
+        setattr(cards["eth1"], name, value)
+    assert not has_limiters("eth1")
 
 
 def test_priorities_that_pause(cards: dict[str, FakeCard]) -> None:
-    cards["enp1s0"].paused = (0, 3, 7)
-    assert [paused_priorities(name) for name in ("enp1s0", "eth1", "no-such-device")] == [[0, 3, 7], [], []]
+    assert [paused_priorities(name) for name in ("eth1", "no-such-device")] == [[], []]
+    cards["eth1"].paused = (0, 3, 7)
+    assert paused_priorities("eth1") == [0, 3, 7]
 
 
-def test_priorities_that_share_a_class_have_no_limiters(
-    table: Table, poller: Poller, cards: dict[str, FakeCard], tmp_path: Path
+def test_priorities_that_share_a_class_are_an_error(
+    limiter_of: LimiterOf, cards: dict[str, FakeCard], tmp_path: Path
 ) -> None:
-    cards["enp1s0"].prio_tc = (0,) * 8
+    cards["eth1"].prio_tc = (0,) * 8
     with pytest.raises(
-        LimiterError, match=r"got 0:0 1:0 .*expected one each; set them: dcb ets set dev enp1s0 "
+        LimiterError, match=r"got 0:0 1:0 .*expected one each; set them: dcb ets set dev eth1 "
     ):
-        of_priority(3, table, poller)
+        limiter_of("dcb")
     assert not (tmp_path / "limiters").exists()
 
 
 @pytest.mark.parametrize(
     ("driver", "line_rate_bps", "step"),
     [
-        ("mlx4_core", 10_000_000_000, 100_000_000),
-        ("mlx4_core", 40_000_000_000, 100_000_000),
-        ("mlx5_core", 25_000_000_000, 100_000_000),
-        ("mlx5_core", 40_000_000_000, 1_000_000_000),
-        ("mlx5_core", 100_000_000_000, 1_000_000_000),
+        ("mlx4_core", 40 * GBPS, 100_000_000),
+        ("mlx5_core", 25 * GBPS, 100_000_000),
+        ("mlx5_core", 40 * GBPS, GBPS),
     ],
 )
 def test_fast_cards_have_coarse_steps(driver: str, line_rate_bps: int, step: int) -> None:
     assert step_bps(driver, line_rate_bps) == step
 
 
-def test_a_flow_that_goes_on_meanwhile_hears_when_its_rate_acts(
-    table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
+def test_a_rate_in_the_background_is_reported_when_effective(
+    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, cards: dict[str, FakeCard]
 ) -> None:
     """The flow waits for its first rate, and for the first one of a turn, before it posts."""
     acting: list[int] = []
-    limiter = of_priority(3, table, poller)
+    limiter = limiter_of("dcb")
     limiter.on_acting = lambda _now, rate_bps: acting.append(rate_bps)
     assert limiter.set_rate(2 * GBPS, HostNs(5)) == 2 * GBPS
     assert limiter.set_rate(3 * GBPS, HostNs(6)) is None
     assert not limiter.is_settled
     poller.turn(None)
     assert (acting, limiter.is_settled) == ([3 * GBPS], True)
-    assert cards["enp1s0"].rates_kbps[4] == 3_000_000
+    assert cards["eth1"].rates_kbps[4] == 3_000_000
     limiter.use(3)
     assert limiter.set_rate(4 * GBPS, HostNs(7)) == 4 * GBPS
     limiter.set_rate(0, HostNs(8))
@@ -208,17 +205,17 @@ def test_a_flow_that_goes_on_meanwhile_hears_when_its_rate_acts(
     assert [row.split(",")[0] for row in rows.getvalue().splitlines()[1:]] == ["5", "6", "7", "8"]
 
 
-def test_a_card_that_refuses_a_rate_ends_the_flow_that_went_on(
-    table: Table, rows: io.StringIO, poller: Poller, cards: dict[str, FakeCard]
+def test_a_refused_background_rate_is_an_error(
+    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, cards: dict[str, FakeCard]
 ) -> None:
-    limiter = of_priority(3, table, poller)
+    limiter = limiter_of("dcb")
     limiter.on_acting = lambda _now, _rate_bps: None
     limiter.set_rate(2 * GBPS, HostNs(5))
-    cards["enp1s0"].error = 95
+    cards["eth1"].error = 95
     limiter.set_rate(3 * GBPS, HostNs(6))
     with pytest.raises(LimiterError, match="refuses this maxrate: Operation not supported"):
         poller.turn(None)
-    cards["enp1s0"].error = 0
+    cards["eth1"].error = 0
     limiter.close()
     assert rows.getvalue().splitlines()[-1] == "6,3000000000,3000000000,"
 
@@ -227,7 +224,7 @@ PATIENCE_S = 20
 
 
 class Card:
-    """Takes a rate when it is let, and then says so."""
+    """Takes a rate when the test lets it."""
 
     def __init__(self) -> None:
         self.begun, self.let = threading.Semaphore(0), threading.Semaphore(0)
@@ -271,7 +268,7 @@ def flow_of(poller: Poller) -> Iterator[Flow]:
     flow.writer.close()
 
 
-def test_the_flow_goes_on_and_hears_when_a_rate_acts(poller: Poller) -> None:
+def test_the_writer_reports_a_written_rate(poller: Poller) -> None:
     with flow_of(poller) as flow:
         assert flow.writer.is_settled
         assert flow.tell(7) is None
@@ -281,7 +278,7 @@ def test_the_flow_goes_on_and_hears_when_a_rate_acts(poller: Poller) -> None:
         assert (flow.told, flow.card.rates_bps, flow.writer.is_settled) == ([7], [7], True)
 
 
-def test_of_those_that_wait_the_newest_counts(poller: Poller) -> None:
+def test_only_the_newest_waiting_rate_is_written(poller: Poller) -> None:
     with flow_of(poller) as flow:
         flow.tell(1)
         flow.until_begun()
@@ -293,7 +290,7 @@ def test_of_those_that_wait_the_newest_counts(poller: Poller) -> None:
         assert (flow.told, flow.card.rates_bps, flow.writer.is_settled) == ([1, 3], [1, 3], True)
 
 
-def test_what_the_card_refuses_is_raised_where_the_flow_is(poller: Poller) -> None:
+def test_an_error_of_the_writer_is_raised_by_the_poller(poller: Poller) -> None:
     with flow_of(poller) as flow:
         flow.card.error = LimiterError("no such rate")
         flow.tell(1)
@@ -303,7 +300,7 @@ def test_what_the_card_refuses_is_raised_where_the_flow_is(poller: Poller) -> No
         assert not flow.writer.is_settled
 
 
-def test_at_the_end_what_was_begun_is_written_and_nothing_else(poller: Poller) -> None:
+def test_close_finishes_the_current_rate_only(poller: Poller) -> None:
     flow = Flow(poller)
     flow.tell(1)
     flow.until_begun()

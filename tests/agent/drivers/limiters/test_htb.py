@@ -9,33 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.verbs_ends import KnownLimiter
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.core.errors import LimiterError
 from rogue.agent.core.framing import framing_named
 from rogue.agent.drivers.limiters import htb
-from rogue.agent.drivers.limiters.base import COLUMNS, BatchProgram, PacedInterface, RateLimiter
+from rogue.agent.drivers.limiters.base import BatchProgram, PacedInterface
 from rogue.agent.drivers.limiters.htb import WIRE_OVERHEAD_BYTES, HtbLimiter, HtbSlots, change_command
 from rogue.agent.drivers.poller import Poller
-from rogue.agent.drivers.recording import Table
-
-
-def test_each_write_is_a_row_with_its_actuation_time() -> None:
-    file = io.StringIO()
-    limiter = KnownLimiter(Table(file, COLUMNS))
-    assert limiter.set_rate(1_500_000, HostNs(7)) == 2_000_000
-    assert file.getvalue().splitlines()[1] == "7,1500000,2000000,5"
-    assert (limiter.writes, limiter.actuations_ns) == (1, [5])
-
-
-def test_a_limiter_says_what_it_applies() -> None:
-    class Half(RateLimiter):
-        kind = "half"
-        step_bps = 0
-
-    with pytest.raises(TypeError, match="abstract"):
-        Half(Table(io.StringIO(), COLUMNS))  # type: ignore[abstract]
 
 
 def test_commands_are_carried_out_in_order_by_one_process(
@@ -52,7 +33,7 @@ def test_commands_are_carried_out_in_order_by_one_process(
     assert lines == ["class htb 1:13 root prio 0 rate 1Mbit"]
 
 
-def test_a_command_that_fails_is_raised_in_its_words(poller: Poller, told: Callable[[], list[str]]) -> None:
+def test_a_failed_command_is_an_error_with_its_output(poller: Poller, told: Callable[[], list[str]]) -> None:
     program = BatchProgram(["tc"], poller, lambda _now, _line: None)
     program.send("bad")
     with pytest.raises(LimiterError, match="tc: Error: invalid"):
@@ -62,12 +43,12 @@ def test_a_command_that_fails_is_raised_in_its_words(poller: Poller, told: Calla
     assert told() == ["bad"]
 
 
-def test_a_program_that_is_missing_is_named(poller: Poller) -> None:
+def test_a_missing_program_is_an_error(poller: Poller) -> None:
     with pytest.raises(LimiterError, match="/nowhere/tc does not start: No such file"):
         BatchProgram(["/nowhere/tc"], poller, lambda _now, _line: None)
 
 
-def test_a_program_that_has_ended_is_named(poller: Poller) -> None:
+def test_an_ended_program_is_an_error(poller: Poller) -> None:
     program = BatchProgram(["true"], poller, lambda _now, _line: None)
     with pytest.raises(LimiterError, match="true: it has ended"):
         while True:
@@ -78,7 +59,7 @@ def test_a_program_that_has_ended_is_named(poller: Poller) -> None:
     program.close()
 
 
-def test_a_program_holds_what_it_is_given_until_its_last_command(
+def test_a_program_keeps_descriptors_open_until_its_last_command(
     poller: Poller, told: Callable[[], list[str]]
 ) -> None:
     """The other end sees that we have ended only after our last command was carried out."""
@@ -94,6 +75,7 @@ def test_a_program_holds_what_it_is_given_until_its_last_command(
 
 
 LINE_RATE_BPS = 100_000_000
+LimiterOf = Callable[..., HtbLimiter]
 
 
 def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
@@ -105,22 +87,22 @@ def test_a_change_names_rate_ceiling_and_both_bursts() -> None:
     assert "burst 5000b cburst 5000b quantum 5000 " in change_command("eth1", "1:13", 80_000_000, 5_000)
 
 
-def test_a_class_counts_the_bytes_that_the_core_counts() -> None:
+def test_a_class_counts_the_same_bytes_as_the_core() -> None:
     """The kernel counts packets without checksum, preamble and gap."""
     framing = framing_named("rocev2")
     assert framing.packet_wire_bytes(1024) == 1024 + 14 + 20 + 8 + 12 + 4 + WIRE_OVERHEAD_BYTES == 1106
 
 
-def test_a_rate_acts_when_the_class_is_shown_again(
-    table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
+def test_a_rate_is_effective_when_the_class_is_listed(
+    limiter_of: LimiterOf, poller: Poller, rows: io.StringIO, told: Callable[[], list[str]]
 ) -> None:
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = limiter_of("htb", 3, LINE_RATE_BPS)
     assert limiter.set_rate(20_000_001, HostNs(0)) == 20_000_008
     while not limiter.writes:
         poller.turn(None)
     limiter.close()
     begin, change, show, back = told()
-    assert f"rate {LINE_RATE_BPS}bit" in begin, "nor are we by what others left"
+    assert f"rate {LINE_RATE_BPS}bit" in begin, "a rate that others left is lifted"
     assert "classid 1:13 htb rate 20000008bit" in change
     assert show == "class show dev eth1 classid 1:13"
     assert f"rate {LINE_RATE_BPS}bit" in back, "no other flow is limited afterwards"
@@ -129,37 +111,28 @@ def test_a_rate_acts_when_the_class_is_shown_again(
     assert limiter.actuations_ns[0] > 0
 
 
-def test_a_host_may_have_a_burst_of_its_own(
-    table: Table, poller: Poller, told: Callable[[], list[str]]
-) -> None:
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, 5_000))
+def test_the_burst_of_a_host_is_used(limiter_of: LimiterOf, told: Callable[[], list[str]]) -> None:
+    limiter = limiter_of("htb", 3, LINE_RATE_BPS, burst_bytes=5_000)
     limiter.set_rate(10_000_000, HostNs(0))
     limiter.close()
     assert [line.count(" burst 5000b cburst 5000b ") for line in told() if "change" in line] == [1, 1, 1]
 
 
-def test_no_limit_is_the_line_rate(table: Table, poller: Poller, told: Callable[[], list[str]]) -> None:
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
-    assert limiter.set_rate(0, HostNs(0)) == LINE_RATE_BPS
-    limiter.close()
-    assert f"rate {LINE_RATE_BPS}bit" in told()[1]
-
-
-def test_what_was_not_confirmed_before_the_end_is_a_row_without_a_time(
-    table: Table, rows: io.StringIO, poller: Poller, told: Callable[[], list[str]]
+def test_an_unconfirmed_rate_is_a_row_without_a_time(
+    limiter_of: LimiterOf, rows: io.StringIO, told: Callable[[], list[str]]
 ) -> None:
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "mlx4_core", 3, LINE_RATE_BPS))
+    limiter = limiter_of("htb", 3, LINE_RATE_BPS)
     limiter.set_rate(8, HostNs(7))
     limiter.close()
     assert rows.getvalue().splitlines()[1:] == ["7,8,8,"]
     assert len(told()) == 4
 
 
-def test_a_limiter_that_is_lent_is_left_when_its_rate_acts(
-    table: Table, poller: Poller, told: Callable[[], list[str]]
+def test_a_lent_limiter_moves_after_its_rate_is_effective(
+    limiter_of: LimiterOf, poller: Poller, told: Callable[[], list[str]]
 ) -> None:
     """The program that stands for tc knows class 1:13 alone."""
-    limiter = HtbLimiter(table, poller, PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True))
+    limiter = limiter_of("htb", 3, LINE_RATE_BPS, is_lent=True)
     limiter.use(3)
     limiter.set_rate(8_000_000, HostNs(0))
     assert not limiter.is_settled
@@ -171,7 +144,7 @@ def test_a_limiter_that_is_lent_is_left_when_its_rate_acts(
     assert [line.split()[7] for line in told() if "change" in line] == ["1:13", "1:15"]
 
 
-def test_a_program_that_complains_is_told(told: Callable[[], list[str]], tmp_path: Path) -> None:
+def test_an_error_of_tc_is_raised(told: Callable[[], list[str]], tmp_path: Path) -> None:
     slots = HtbSlots(PacedInterface("eth1", "software", 1, LINE_RATE_BPS), [1, 2])
     assert len(told()) == 2
     (tmp_path / "tc").write_text("#!/bin/sh\ncat >/dev/null\necho Error: no such class >&2\n")
@@ -180,13 +153,12 @@ def test_a_program_that_complains_is_told(told: Callable[[], list[str]], tmp_pat
     (tmp_path / "tc").unlink()
 
 
-def test_whoever_lends_learns_of_our_end_after_our_last_rate(
-    table: Table, poller: Poller, told: Callable[[], list[str]]
+def test_the_lender_sees_our_end_after_our_last_rate(
+    limiter_of: LimiterOf, told: Callable[[], list[str]]
 ) -> None:
     """As if this process were killed: all that it has open closes, and `tc` still reads its commands."""
     lender, here = socket.socketpair()
-    lent = PacedInterface("eth1", "software", 3, LINE_RATE_BPS, is_lent=True, lender=here.fileno())
-    limiter = HtbLimiter(table, poller, lent)
+    limiter = limiter_of("htb", 3, LINE_RATE_BPS, is_lent=True, lender=here.fileno())
     limiter.use(3)
     limiter.set_rate(8_000_000, HostNs(0))
     here.close()
@@ -207,7 +179,7 @@ def reply(command: tuple[str, ...], line: str) -> str:
 
 
 @pytest.mark.needs("tc")
-def test_a_line_that_fails_is_named_and_the_program_goes_on() -> None:
+def test_tc_reports_each_failed_line_and_continues() -> None:
     line = "class show dev no-such-device"
     said = reply(htb.COMMAND, f"{line}\n{line}")
     assert "ommand failed -:1" in said

@@ -34,7 +34,7 @@ def sysfs_of_a_card(directory: Path) -> Path:
     return device.parent
 
 
-def test_a_card_says_what_a_run_depends_on(tmp_path: Path) -> None:
+def test_facts_of_a_card(tmp_path: Path) -> None:
     asked: list[list[str]] = []
 
     def ask(command: list[str]) -> str:
@@ -55,7 +55,7 @@ def test_a_card_says_what_a_run_depends_on(tmp_path: Path) -> None:
     ]
 
 
-def test_tools_that_know_no_current_values_tell_those_of_the_next_boot(tmp_path: Path) -> None:
+def test_old_tools_report_the_values_of_the_next_boot(tmp_path: Path) -> None:
     def ask(command: list[str]) -> str:
         return "" if "-e" in command else {"mlxconfig": OLD_SETTINGS}.get(command[0], "")
 
@@ -65,7 +65,7 @@ def test_tools_that_know_no_current_values_tell_those_of_the_next_boot(tmp_path:
     )
 
 
-def test_all_off_is_none_and_silence_is_unknown(tmp_path: Path) -> None:
+def test_all_off_is_none_and_no_output_is_unknown(tmp_path: Path) -> None:
     sysfs = sysfs_of_a_card(tmp_path)
     off = card_facts("mlx5_0", "mlx5_core", lambda _: ACCELERATIONS.replace("0x00000001", "0x0"), sysfs)
     assert off["accelerations"] == "none"
@@ -74,21 +74,17 @@ def test_all_off_is_none_and_silence_is_unknown(tmp_path: Path) -> None:
     )
 
 
-def test_a_connectx_3_has_no_such_switches_and_software_nothing(tmp_path: Path) -> None:
+def test_a_connectx_3_has_fewer_facts_and_software_none(tmp_path: Path) -> None:
     sysfs = sysfs_of_a_card(tmp_path)
     assert list(card_facts("mlx5_0", "mlx4_core", lambda _: "", sysfs)) == ["firmware", "pcie"]
     for driver in ("software", ""):
         assert card_facts("mlx5_0", driver, lambda _: "", sysfs) == {}
 
 
-def test_what_counts_is_read_and_the_rest_left_out(tmp_path: Path) -> None:
+def test_numeric_counters_are_read(tmp_path: Path) -> None:
     fake_sysfs(tmp_path, PORT.gid)
     (tmp_path / "rxe0" / "ports" / "1" / "hw_counters" / "broken").write_text("n/a\n")
     assert read_counters(tmp_path, PORT) == {"sent_pkts": 17}
-
-
-def test_a_port_without_counters_has_none(tmp_path: Path) -> None:
-    assert read_counters(tmp_path, PORT) == {}
 
 
 MLX5 = """NIC statistics:
@@ -130,7 +126,7 @@ MLX4 = """NIC statistics:
         ),
     ],
 )
-def test_a_card_tells_pauses_marks_and_losses_by_priority(
+def test_pauses_marks_and_losses_are_read_by_priority(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: str, shown: str, names: str
 ) -> None:
     program = tmp_path / "ethtool"
@@ -143,16 +139,17 @@ def test_a_card_tells_pauses_marks_and_losses_by_priority(
     assert read_counters(tmp_path, card) == {}, "a node without ethtool has none of them"
 
 
-def test_counters_of_the_whole_device_are_told_apart(tmp_path: Path) -> None:
+def test_counters_of_the_whole_device_have_a_prefix(tmp_path: Path) -> None:
     """mlx4 has some of its counters once per device."""
+    assert read_counters(tmp_path, PORT) == {}
     directory = tmp_path / PORT.device / "hw_counters"
     directory.mkdir(parents=True)
     (directory / "rq_num_oos").write_text("3\n")
     assert read_counters(tmp_path, PORT) == {"device_rq_num_oos": 3}
 
 
-def test_no_program_is_started_by_a_fork_beside_registered_memory() -> None:
-    """These would keep `subprocess` from `vfork`; who forks is the supervisor, which registers nothing."""
+def test_only_the_supervisor_forks() -> None:
+    """A fork would copy registered memory. These arguments keep `subprocess` from `vfork`."""
     forking = {"preexec_fn", "user", "group", "extra_groups"}
     own, forkers = Path(agent.__path__[0]), set[str]()
     for file in sorted(own.rglob("*.py")):
@@ -163,7 +160,7 @@ def test_no_program_is_started_by_a_fork_beside_registered_memory() -> None:
     assert forkers == {"node/processes.py", "node/serve.py"}
 
 
-def test_what_can_be_said_of_each_driver(tmp_path: Path) -> None:
+def test_the_state_of_dcqcn_by_driver(tmp_path: Path) -> None:
     assert dcqcn_state("eth1", "mlx5_core", tmp_path).startswith("not controllable: the inbox driver")
     for point in ("roce_np", "roce_rp"):
         directory = tmp_path / "eth1" / "ecn" / point / "enable"
@@ -194,11 +191,10 @@ INBOX = "not controllable: the inbox driver has no switch, and the firmware's de
         ("", INBOX),
     ],
 )
-def test_the_firmwares_mask_says_what_the_inbox_driver_does_not(mask: str, state: str) -> None:
+def test_the_firmware_mask_gives_the_state_of_the_inbox_driver(mask: str, state: str) -> None:
     assert by_firmware(INBOX, mask) == state
 
 
-def test_what_ofeds_switches_say_is_not_asked_of_the_mask() -> None:
-    assert by_firmware("off", "ROCE_CC_PRIO_MASK_P1 255") == "off"
-    none = "none: mlx4_core does not react to marks"
-    assert by_firmware(none, "ROCE_CC_PRIO_MASK_P1 255") == none
+@pytest.mark.parametrize("state", ["off", "none: mlx4_core does not react to marks"])
+def test_a_known_state_does_not_depend_on_the_mask(state: str) -> None:
+    assert by_firmware(state, "ROCE_CC_PRIO_MASK_P1 255") == state

@@ -14,6 +14,7 @@ from rogue.agent.drivers.verbs.completion_queue import (
     CompletionPump,
     EventQueue,
     PolledQueue,
+    TimeSpent,
     event_descriptors,
 )
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
@@ -30,33 +31,25 @@ def test_the_channels_descriptor_is_found(queue: EventQueue) -> None:
     queue.close()
 
 
-def test_descriptors_that_are_something_else_are_passed_over(tmp_path: Path, pyverbs: Pyverbs) -> None:
+def test_other_descriptors_are_ignored(tmp_path: Path, pyverbs: Pyverbs) -> None:
     (tmp_path / "3").symlink_to("anon_inode:[eventfd]")
     (tmp_path / "4").symlink_to("socket:[12]")
     (tmp_path / "5").write_text("no link at all")
     assert event_descriptors(tmp_path) == {3}
 
 
-def test_entries_come_as_the_cores_completions_stamped_once_per_poll(queue: EventQueue) -> None:
+def test_entries_are_stamped_once_per_poll(queue: EventQueue) -> None:
     queue.cq.push(WorkCompletion(1, 0, byte_len=65_536))
     queue.cq.push(WorkCompletion(2, 12))
     assert list(queue.drain()) == [[(1, 0, 1000, 65_536, None), (2, 12, 1000, 0, None)]]
     assert list(queue.drain()) == []
 
 
-def test_an_immediate_is_given_in_host_order_and_only_if_there_is_one(queue: EventQueue) -> None:
+def test_an_immediate_is_in_host_order(queue: EventQueue) -> None:
     queue.cq.push(WorkCompletion(1, 0, imm_data=socket.htonl(7), wc_flags=2))
     queue.cq.push(WorkCompletion(2, 0, imm_data=99, wc_flags=0))
     ((with_one, without),) = queue.drain()
     assert (with_one[4], without[4]) == (7, None)
-
-
-def test_a_long_queue_is_drained_poll_by_poll(queue: EventQueue) -> None:
-    for wr_id in range(1, 71):
-        queue.cq.push(WorkCompletion(wr_id, 0))
-    polls = list(queue.drain())
-    assert [len(poll) for poll in polls] == [32, 32, 6]
-    assert [entry[0] for poll in polls for entry in poll] == list(range(1, 71))
 
 
 def test_an_entry_between_rearming_and_draining_raises_another_event(queue: EventQueue) -> None:
@@ -82,7 +75,7 @@ def queue_of(pyverbs: Pyverbs, context: Context) -> PolledQueue:
     return PolledQueue(pyverbs, context, 128, lambda: NicNs(next(instants)))
 
 
-def test_completions_carry_the_nics_timestamps_where_it_has_them(pyverbs: Pyverbs) -> None:
+def test_completions_have_timestamps_of_the_nic(pyverbs: Pyverbs) -> None:
     context = Context("mlx5_0", has_clock=True, has_timestamps=True, cycles=426_000)
     queue = PolledQueue(pyverbs, context, 128, lambda: NicNs(context.cycles * 10**6 // 427_000))
     assert (queue.mode, queue.clock_name) == ("polling", "nic")
@@ -96,7 +89,7 @@ def test_completions_carry_the_nics_timestamps_where_it_has_them(pyverbs: Pyverb
     assert entry[3:] == (65_536, None)
 
 
-def test_with_timestamps_no_field_is_asked_for_that_mlx4_refuses_beside_them(pyverbs: Pyverbs) -> None:
+def test_only_fields_that_mlx4_has_with_timestamps_are_requested(pyverbs: Pyverbs) -> None:
     """The service level and the sender's LID. Source: rdma-core, providers/mlx4/verbs.c (create_cq)."""
     queue = queue_of(pyverbs, Context("mlx5_0", has_clock=True, has_timestamps=True))
     flags = pyverbs.enums.ibv_create_cq_wc_flags
@@ -122,7 +115,7 @@ def test_an_empty_queue_is_left_unlocked(pyverbs: Pyverbs) -> None:
     assert list(queue.drain()) == list(queue.drain()) == []
 
 
-def test_immediates_come_in_host_order_and_failures_with_nothing_else(pyverbs: Pyverbs) -> None:
+def test_a_failed_entry_has_no_other_fields(pyverbs: Pyverbs) -> None:
     queue = queue_of(pyverbs, Context("rxe0"))
     queue.cq.push(WorkCompletion(1, 0, 8, socket.htonl(7), 2))
     queue.cq.push(WorkCompletion(2, 12, 99, 99, 2))
@@ -130,39 +123,35 @@ def test_immediates_come_in_host_order_and_failures_with_nothing_else(pyverbs: P
     assert (good[3:], bad[3:]) == ((8, 7), (0, None))
 
 
-def test_polled_queue_a_long_queue_is_drained_poll_by_poll(pyverbs: Pyverbs) -> None:
-    queue = queue_of(pyverbs, Context("rxe0"))
-    for wr_id in range(40):
+@pytest.mark.parametrize("kind", [EventQueue, PolledQueue])
+def test_a_long_queue_is_drained_poll_by_poll(
+    pyverbs: Pyverbs, kind: type[EventQueue] | type[PolledQueue]
+) -> None:
+    queue = kind(pyverbs, Context("rxe0"), 128, clock.nic_ns)
+    for wr_id in range(70):
         queue.cq.push(WorkCompletion(wr_id, 0))
-    assert [len(poll) for poll in queue.drain()] == [32, 8]
+    polls = list(queue.drain())
+    assert [len(poll) for poll in polls] == [32, 32, 6]
+    assert [entry[0] for poll in polls for entry in poll] == list(range(70))
     queue.close()
 
 
-def test_everything_in_the_queue_is_handed_over_and_then_the_end_is_said(pyverbs: Pyverbs) -> None:
+def test_the_pump_passes_all_polls_and_then_the_end(pyverbs: Pyverbs) -> None:
     queue = EventQueue(pyverbs, Context("rxe0"), 128, clock.nic_ns)
     taken: list[int] = []
-    said: list[str] = []
+    calls: list[str] = []
 
     def take(_now: HostNs, completions: list[Completion]) -> None:
         taken.extend(entry[0] for entry in completions)
-        said.append("poll")
-        if len(said) == 1:
+        calls.append("poll")
+        if len(calls) == 1:
             queue.cq.push(WorkCompletion(99, 0))
 
     for wr_id in range(40):
         queue.cq.push(WorkCompletion(wr_id, 0))
-    pump = CompletionPump(queue, TickingClock().read, take, lambda _now: said.append("empty"))
+    pump = CompletionPump(queue, TickingClock().read, take, lambda _now: calls.append("empty"))
     pump.on_ready(HostNs(0))
     assert taken == [*range(40), 99]
-    assert said == ["poll", "poll", "empty"]
-    assert (pump.spent.events, pump.spent.polls) == (1, 2)
-    queue.close()
-
-
-def test_the_time_is_told_apart(pyverbs: Pyverbs) -> None:
-    queue = EventQueue(pyverbs, Context("rxe0"), 128, clock.nic_ns)
-    queue.cq.push(WorkCompletion(1, 0))
-    pump = CompletionPump(queue, TickingClock().read, lambda _now, _entries: None, lambda _now: None)
-    pump.on_ready(HostNs(0))
-    assert (pump.spent.rearming_ns, pump.spent.polling_ns, pump.spent.deciding_ns) == (1_000, 2_000, 2_000)
+    assert calls == ["poll", "poll", "empty"]
+    assert pump.spent == TimeSpent(rearming_ns=1_000, polling_ns=3_000, deciding_ns=3_000, events=1, polls=2)
     queue.close()

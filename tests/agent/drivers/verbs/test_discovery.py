@@ -12,12 +12,11 @@ from rogue.agent.drivers.verbs.pyverbs import VerbsError, VerbsUnavailable, load
 GID = "0000:0000:0000:0000:0000:ffff:0a09:0001"
 
 
-def test_an_ipv4_address_is_written_as_the_kernel_writes_it() -> None:
-    assert gid_of("10.9.0.1") == GID
-
-
-def test_an_ipv6_address_is_written_in_full() -> None:
-    assert gid_of("fd00::1") == "fd00:0000:0000:0000:0000:0000:0000:0001"
+@pytest.mark.parametrize(
+    ("address", "gid"), [("10.9.0.1", GID), ("fd00::1", "fd00:0000:0000:0000:0000:0000:0000:0001")]
+)
+def test_an_address_is_written_as_the_kernel_writes_gids(address: str, gid: str) -> None:
+    assert gid_of(address) == gid
 
 
 def test_the_port_of_the_experiment_address_is_found(tmp_path: Path) -> None:
@@ -27,12 +26,12 @@ def test_the_port_of_the_experiment_address_is_found(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_known_is_not_looked_for(tmp_path: Path) -> None:
+def test_a_known_port_needs_no_search(tmp_path: Path) -> None:
     known = PortAddress("rxe3", 1, 2, GID, 10**10)
     assert find_port("10.9.0.1", tmp_path / "absent", [known]) is known
 
 
-def test_an_entry_that_the_kernel_refuses_to_show_is_none(tmp_path: Path) -> None:
+def test_an_unreadable_entry_is_ignored(tmp_path: Path) -> None:
     fake_sysfs(tmp_path, GID)
     table = tmp_path / "rxe0" / "ports" / "1"
     (table / "gids" / "7").mkdir()
@@ -49,7 +48,7 @@ def test_a_fresh_table_is_read_up_to_its_first_gap(tmp_path: Path) -> None:
     assert roce_ports(tmp_path, is_fresh=True) == []
 
 
-def test_a_roce_v1_entry_with_the_same_address_is_passed_over(tmp_path: Path) -> None:
+def test_a_roce_v1_entry_is_ignored(tmp_path: Path) -> None:
     fake_sysfs(tmp_path, GID)
     port = tmp_path / "rxe0" / "ports" / "1"
     (port / "gid_attrs" / "types" / "1").write_text("IB/RoCE v1\n")
@@ -58,19 +57,19 @@ def test_a_roce_v1_entry_with_the_same_address_is_passed_over(tmp_path: Path) ->
     assert find_port("10.9.0.1", tmp_path).gid_index == 10
 
 
-def test_an_address_that_no_port_has_is_reported_with_what_there_is(tmp_path: Path) -> None:
+def test_an_unknown_address_is_an_error_with_the_known_ones(tmp_path: Path) -> None:
     fake_sysfs(tmp_path, GID)
     with pytest.raises(VerbsUnavailable, match=f"10.9.0.2; this node has rxe0/1: fe80.*rxe0/1: {GID}"):
         find_port("10.9.0.2", tmp_path)
 
 
-def test_a_node_without_devices_says_so(tmp_path: Path) -> None:
+def test_a_node_without_devices_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(VerbsUnavailable, match="no RDMA device with an address"):
         find_port("10.9.0.1", tmp_path / "absent")
 
 
 @pytest.mark.parametrize("address", ["", "h1", "10.9.0.1/24", "10.9.0.256"])
-def test_what_is_no_address_is_refused(address: str) -> None:
+def test_an_invalid_address_is_an_error(address: str) -> None:
     with pytest.raises(VerbsUnavailable, match="is not an IP address"):
         gid_of(address)
 
@@ -96,7 +95,7 @@ def test_a_card_has_a_driver_and_a_model(tmp_path: Path) -> None:
 
 
 class Modules:
-    """Stands in for importlib: knows these names only."""
+    """Replaces importlib; knows these names only."""
 
     def __init__(self, *enum_modules: str) -> None:
         names = ("addr", "cq", "device", "mr", "pd", "qp", "wr", "pyverbs_error")
@@ -110,29 +109,21 @@ class Modules:
         return module
 
 
-@pytest.mark.parametrize("name", ["pyverbs.enums", "pyverbs.libibverbs_enums"])
-def test_either_name_of_the_enumerations_is_found(name: str) -> None:
-    assert load(Modules(name).import_module).enums.__name__ == name
-
-
-def test_the_newer_name_wins_where_both_exist() -> None:
-    modules = Modules("pyverbs.enums", "pyverbs.libibverbs_enums")
-    assert load(modules.import_module).enums.__name__ == "pyverbs.libibverbs_enums"
+@pytest.mark.parametrize(
+    "names", [["pyverbs.enums"], ["pyverbs.libibverbs_enums"], ["pyverbs.libibverbs_enums", "pyverbs.enums"]]
+)
+def test_the_newest_name_of_the_enumerations_is_imported(names: list[str]) -> None:
+    assert load(Modules(*names).import_module).enums.__name__ == names[0]
 
 
 def test_without_pyverbs_the_package_is_named() -> None:
-    def nothing(name: str) -> ModuleType:
-        raise ModuleNotFoundError(f"No module named '{name}'")
-
     with pytest.raises(VerbsUnavailable, match="install the distribution's package python3-pyverbs"):
-        load(nothing)
+        load(Modules().import_module)
 
 
-def test_a_failed_verb_names_itself_and_its_queue_pair() -> None:
-    error = VerbsError("ibv_modify_qp", "Errno: 22", 17)
-    assert str(error) == "ibv_modify_qp on queue pair 17: Errno: 22"
-    assert (error.verb, error.qp_num) == ("ibv_modify_qp", 17)
-
-
-def test_a_verb_without_a_queue_pair_names_none() -> None:
-    assert str(VerbsError("ibv_open_device", "no such device")) == "ibv_open_device: no such device"
+@pytest.mark.parametrize(
+    ("qp_num", "text"),
+    [(17, "ibv_modify_qp on queue pair 17: Errno: 22"), (None, "ibv_modify_qp: Errno: 22")],
+)
+def test_a_failed_verb_names_its_queue_pair(qp_num: int | None, text: str) -> None:
+    assert str(VerbsError("ibv_modify_qp", "Errno: 22", qp_num)) == text

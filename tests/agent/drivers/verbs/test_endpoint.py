@@ -8,12 +8,11 @@ import pytest
 from helpers.fake_verbs import fake_sysfs
 from helpers.fake_verbs_device import FakeError, WorkCompletion
 from helpers.fake_verbs_network import Fabric
-from helpers.verbs_ends import PLAN, connect
+from helpers.verbs_ends import PLAN, PORT, connect
 
 from rogue.agent.core.actions import PostSend
 from rogue.agent.drivers.verbs import clock, discovery
 from rogue.agent.drivers.verbs.completion_queue import EventQueue
-from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.drivers.verbs.endpoint import Endpoint, opened
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs, VerbsError
 
@@ -23,28 +22,35 @@ def test_an_endpoint_knows_its_mtu_and_has_a_psn_of_24_bits(requester: Endpoint)
     assert all(0 <= psn < 1 << 24 for psn in requester.psns)
 
 
-def test_leaving_gives_everything_back(pyverbs: Pyverbs, fabric: Fabric) -> None:
-    port = PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
-    with opened(pyverbs, port, PLAN, clock.nic_ns):
+def test_closing_releases_everything(pyverbs: Pyverbs, fabric: Fabric) -> None:
+    with opened(pyverbs, PORT, PLAN, clock.nic_ns):
         assert len(fabric.queue_pairs) == 1
     assert fabric.queue_pairs == {}
 
 
-def test_a_device_that_does_not_open_is_named(pyverbs: Pyverbs) -> None:
-    port = PortAddress("mlx9_9", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
+def test_a_device_that_does_not_open_is_an_error(pyverbs: Pyverbs) -> None:
     with (
         pytest.raises(VerbsError, match="device mlx9_9, port 1: Failed to open device"),
-        opened(pyverbs, port, PLAN, clock.nic_ns),
+        opened(pyverbs, replace(PORT, device="mlx9_9"), PLAN, clock.nic_ns),
     ):
         pytest.fail("opened a device that does not exist")
 
 
 def test_a_shadow_comes_with_a_side_channel(stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric) -> None:
     plan = replace(PLAN, has_shadow=True)
-    endpoint = stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns))
+    endpoint = stack.enter_context(opened(pyverbs, PORT, plan, clock.nic_ns))
     assert len({pair.qp_num for pair in endpoint.pairs}) == len(endpoint.psns) == 2
     assert endpoint.side is not None
     assert len(fabric.queue_pairs) == 3
+
+
+def pair_of(stack: ExitStack, pyverbs: Pyverbs, **plan: Any) -> tuple[Endpoint, Endpoint]:
+    """Two connected endpoints with the same plan."""
+    here, there = (
+        stack.enter_context(opened(pyverbs, PORT, replace(PLAN, **plan), clock.nic_ns)) for _ in range(2)
+    )
+    connect(here, there)
+    return here, there
 
 
 def queue_of(endpoint: Endpoint) -> EventQueue:
@@ -52,18 +58,10 @@ def queue_of(endpoint: Endpoint) -> EventQueue:
     return endpoint.queue
 
 
-def requester_port() -> PortAddress:
-    return PortAddress("rxe0", 1, 1, "0000:0000:0000:0000:0000:ffff:0a09:0001", 0)
-
-
 def test_a_poll_is_sorted_and_receives_are_posted_again(
     stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
-    plan = replace(PLAN, service="uc", receives=4)
-    here, there = (
-        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
-    )
-    connect(here, there)
+    here, _ = pair_of(stack, pyverbs, service="uc", receives=4)
     receives = fabric.queue_pairs[here.queue_pair.qp_num].receives
     taken = receives.popleft()
     queue_of(here).cq.push(WorkCompletion(taken.wr_id, 0, 65_536, socket.htonl(5), 2))
@@ -78,11 +76,7 @@ def test_a_poll_is_sorted_and_receives_are_posted_again(
 def test_receives_of_an_earlier_life_and_flushed_ones_are_dropped(
     stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
-    plan = replace(PLAN, receives=4)
-    here, there = (
-        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
-    )
-    connect(here, there)
+    here, _ = pair_of(stack, pyverbs, receives=4)
     number = here.queue_pair.qp_num
     early = fabric.queue_pairs[number].receives[0].wr_id
     here.reset(number)
@@ -110,15 +104,11 @@ def write(here: Endpoint, there: Endpoint, wr_id: int) -> int:
     return completions[0][1]
 
 
-def test_a_move_to_another_priority_goes_unnoticed_by_the_peer(
+def test_the_peer_does_not_notice_a_move_to_another_priority(
     stack: ExitStack, pyverbs: Pyverbs, fabric: Fabric
 ) -> None:
     """Main and shadow move; packet numbers continue, and receives are those of a new life."""
-    plan = replace(PLAN, has_shadow=True, receives=4)
-    here, there = (
-        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
-    )
-    connect(here, there)
+    here, there = pair_of(stack, pyverbs, has_shadow=True, receives=4)
     assert [write(here, there, wr_id) for wr_id in (1, 2)] == [0, 0]
     early = fabric.queue_pairs[here.queue_pair.qp_num].receives[0].wr_id
     here.move(5)
@@ -133,7 +123,7 @@ def test_a_move_to_another_priority_goes_unnoticed_by_the_peer(
 
 
 @pytest.mark.parametrize("index", [0, 4])
-def test_a_recovery_finds_the_gid_where_the_link_s_flap_left_it(
+def test_a_recovery_finds_the_new_index_of_the_gid(
     stack: ExitStack,
     pyverbs: Pyverbs,
     fabric: Fabric,
@@ -143,15 +133,11 @@ def test_a_recovery_finds_the_gid_where_the_link_s_flap_left_it(
 ) -> None:
     """An interface that goes down loses its addresses, and their GIDs come back at other places."""
     monkeypatch.setattr(discovery, "SYSFS", tmp_path)
-    fake_sysfs(tmp_path, requester_port().gid)
-    plan = replace(PLAN, has_shadow=True)
-    here, there = (
-        stack.enter_context(opened(pyverbs, requester_port(), plan, clock.nic_ns)) for _ in range(2)
-    )
-    connect(here, there)
+    fake_sysfs(tmp_path, PORT.gid)
+    here, _ = pair_of(stack, pyverbs, has_shadow=True)
     table = tmp_path / "rxe0" / "ports" / "1"
     (table / "gids" / "1").write_text("0000" + ":0000" * 7)
-    (table / "gids" / str(index)).write_text(f"{requester_port().gid}\n")
+    (table / "gids" / str(index)).write_text(f"{PORT.gid}\n")
     (table / "gid_attrs" / "types" / str(index)).write_text("RoCE v2\n")
     here.reset(here.queue_pair.qp_num)
     here.ready(here.queue_pair.qp_num, 5, 6)
@@ -161,7 +147,7 @@ def test_a_recovery_finds_the_gid_where_the_link_s_flap_left_it(
     assert (attributes.ah_attr.gr.sgid_index, handle.attr.gr.sgid_index) == (index, index)
 
 
-def test_a_queue_pair_that_is_being_brought_back_moves_when_it_is_ready(
+def test_a_queue_pair_in_reset_moves_when_it_is_ready(
     connected: tuple[Endpoint, Endpoint], fabric: Fabric
 ) -> None:
     here, there = connected
@@ -174,10 +160,10 @@ def test_a_queue_pair_that_is_being_brought_back_moves_when_it_is_ready(
     assert write(here, there, 1) == 0
     fabric.queue_pairs[number].state = "ERR"
     here.move(4)
-    assert fabric.queue_pairs[number].state == "ERR", "what it has to say is not lost"
+    assert fabric.queue_pairs[number].state == "ERR"
 
 
-def test_a_device_that_does_not_tell_its_packet_numbers_is_named(
+def test_a_failed_query_of_packet_numbers_is_an_error(
     connected: tuple[Endpoint, Endpoint], fabric: Fabric, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, _ = connected

@@ -18,10 +18,11 @@ from rogue.agent.drivers.verbs.pyverbs import Pyverbs
 from rogue.agent.drivers.verbs.side_channel import RemoteSide, SideChannel
 
 Channel = tuple[SideChannel, EventQueue]
+Ends = tuple[Channel, Channel, Channel]
 
 
 @pytest.fixture
-def ends(pyverbs: Pyverbs) -> tuple[Channel, Channel, Channel]:
+def ends(pyverbs: Pyverbs) -> Ends:
     domain = ProtectionDomain(Context("rxe0"))
     made = []
     for number in range(3):
@@ -38,63 +39,49 @@ def remote_of(end: Channel) -> RemoteSide:
     return RemoteSide(PORT.gid, end[0].qp_num, end[0].qkey)
 
 
-def heard(end: Channel) -> list[bytes | None]:
+def received(end: Channel) -> list[bytes | None]:
     channel, queue = end
     return [channel.take(entry[0], entry[3]) for poll in queue.drain() for entry in poll]
 
 
-def test_a_datagram_arrives_without_its_header(ends: tuple[Channel, Channel, Channel]) -> None:
-    here, there, _ = ends
-    assert here[0].send(b"lost one")
-    assert heard(there) == [b"lost one"]
-
-
-def test_that_a_datagram_was_sent_is_no_datagram(ends: tuple[Channel, Channel, Channel]) -> None:
-    here, _, _ = ends
-    here[0].send(b"lost one")
-    assert heard(here) == [None]
-
-
-def test_receives_are_posted_again(ends: tuple[Channel, Channel, Channel]) -> None:
+def test_datagrams_arrive_without_header_and_their_receives_are_posted_again(ends: Ends) -> None:
     here, there, _ = ends
     for number in range(200):
-        here[0].send(b"%d" % number)
-        assert heard(there) == [b"%d" % number]
-        heard(here)
+        assert here[0].send(b"%d" % number)
+        assert received(there) == [b"%d" % number]
+        assert received(here) == [None], "the completion of a send is no datagram"
 
 
-def test_a_datagram_that_does_not_go_out_is_lost(
-    ends: tuple[Channel, Channel, Channel], fabric: Fabric
-) -> None:
+def test_a_refused_datagram_is_lost(ends: Ends, fabric: Fabric) -> None:
     (channel, _), there, _ = ends
     fabric.queue_pairs[channel.qp_num].refuses = True
     assert not channel.send(b"lost one")
-    assert heard(there) == []
+    assert received(there) == []
 
 
-def test_its_numbers_are_neither_a_sends_nor_a_receives(ends: tuple[Channel, Channel, Channel]) -> None:
+def test_numbers_of_datagrams_are_distinct(ends: Ends) -> None:
     here, there, _ = ends
     here[0].send(b"x")
     numbers = [entry[0] for end in (here, there) for poll in end[1].drain() for entry in poll]
     assert all(DATAGRAM <= number < DATAGRAM << 1 for number in numbers)
 
 
-def test_what_a_stranger_sends_is_dropped_although_it_knows_the_key(
-    ends: tuple[Channel, Channel, Channel],
+def test_a_datagram_of_another_queue_pair_is_dropped(
+    ends: Ends,
 ) -> None:
     here, there, (stranger, _) = ends
     assert stranger.send(b"forged")
-    assert heard(there) == [None]
+    assert received(there) == [None]
     assert there[0].strangers == 1
     here[0].send(b"true")
-    assert heard(there) == [b"true"], "its receive has been posted again"
+    assert received(there) == [b"true"], "its receive has been posted again"
 
 
-def test_who_does_not_know_the_key_is_not_heard_at_all(ends: tuple[Channel, Channel, Channel]) -> None:
+def test_a_datagram_with_a_wrong_key_does_not_arrive(ends: Ends) -> None:
     here, there, _ = ends
     here[0]._peer = RemoteSide(PORT.gid, there[0].qp_num, there[0].qkey + 1)
     here[0].send(b"guessed")
-    assert heard(there) == []
+    assert received(there) == []
 
 
 @pytest.mark.parametrize(
@@ -105,24 +92,20 @@ def test_who_does_not_know_the_key_is_not_heard_at_all(ends: tuple[Channel, Chan
         bytes(40),
     ],
 )
-def test_a_datagram_from_another_address_is_a_strangers(
-    ends: tuple[Channel, Channel, Channel], fabric: Fabric, header: bytes
-) -> None:
+def test_a_datagram_from_another_address_is_dropped(ends: Ends, fabric: Fabric, header: bytes) -> None:
     here, there, _ = ends
     fabric.header = header
     here[0].send(b"forged")
-    assert (heard(there), there[0].strangers) == ([None], 1)
+    assert (received(there), there[0].strangers) == ([None], 1)
 
 
-def test_an_address_of_ipv6_stands_at_another_place(
-    ends: tuple[Channel, Channel, Channel], fabric: Fabric
-) -> None:
+def test_an_ipv6_address_is_recognised(ends: Ends, fabric: Fabric) -> None:
     here, there, _ = ends
     gid = "fe80:0000:0000:0000:0000:0000:0000:0001"
     there[0]._peer = RemoteSide(gid, here[0].qp_num, 0)
     fabric.header = b"\x60" + bytes(7) + b"\xfe\x80" + bytes(13) + b"\x01" + bytes(16)
     here[0].send(b"true")
-    assert heard(there) == [b"true"]
+    assert received(there) == [b"true"]
 
 
 SEGMENT_BYTES = 65_536

@@ -45,7 +45,7 @@ end
 """
 
 
-def test_contexts_are_told_by_indentation() -> None:
+def test_indentation_shows_contexts() -> None:
     assert indented(TEXT) == {
         (): ("hostname tor", "interface Ethernet1", "interface Ethernet2", "end"),
         ("interface Ethernet1",): ("mtu 9214", "uc-tx-queue 3"),
@@ -53,7 +53,7 @@ def test_contexts_are_told_by_indentation() -> None:
     }
 
 
-def test_only_what_differs_changes_and_a_change_can_be_undone() -> None:
+def test_changes_cover_differing_lines_and_can_be_reversed() -> None:
     found = {("port",): ("mtu 1500", "trust dscp")}
     lines = [
         Line(("port",), "mtu 9000", "mtu", "no mtu"),
@@ -71,7 +71,7 @@ def test_only_what_differs_changes_and_a_change_can_be_undone() -> None:
     assert sentences([Change((), None, "lldp", "no lldp")]) == ["got `lldp`, expected nothing"]
 
 
-def test_lines_of_a_place_and_places_alike_are_one_sentence() -> None:
+def test_sentences_join_lines_of_a_place_and_equal_places() -> None:
     """Added, removed and changed lines have separate sentences, and so do lines of the top level."""
     ports = [(f"interface Ethernet{number}",) for number in (1, 2)]
     changes = [Change(port, line, None, f"no {line}") for port in ports for line in ("trust", "pause")]
@@ -106,12 +106,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
 
-def test_what_the_switch_says_afterwards_counts(tmp_path: Path) -> None:
+def test_line_missing_after_apply_is_an_error(tmp_path: Path) -> None:
     switch = FakeEos()
     switch.ignores = "qos trust dscp"
-    with opened(tmp_path, switch) as session, pytest.raises(NodeError) as told:
+    with opened(tmp_path, switch) as session, pytest.raises(NodeError) as raised:
         apply(session, WANTED)
-    assert str(told.value).splitlines() == [
+    assert str(raised.value).splitlines() == [
         "tor: what is read back differs from what was set",
         "  tor: interface Ethernet1, interface Ethernet2: got nothing, expected `qos trust dscp`",
     ]
@@ -125,7 +125,7 @@ class Rounding(FakeEos):
         return said.replace("150000 bytes", "150 kbytes") if command.startswith("show") else said
 
 
-def test_what_the_switch_shows_differently_is_still_undone(tmp_path: Path) -> None:
+def test_undo_finds_lines_shown_in_another_unit(tmp_path: Path) -> None:
     switch = Rounding()
     switch.running.open(QUEUE)
     switch.running.put(QUEUE, "random-detect ecn minimum-threshold", EARLIER)
@@ -137,28 +137,28 @@ def test_what_the_switch_shows_differently_is_still_undone(tmp_path: Path) -> No
         assert session.ledger.changes() == []
 
 
-def test_what_somebody_else_has_changed_since_stays_and_is_told(tmp_path: Path) -> None:
+def test_undo_keeps_and_reports_later_changes_of_others(tmp_path: Path) -> None:
     switch, others = FakeEos(), EARLIER.replace("100 weight", "55 weight")
     switch.running.open(QUEUE)
     switch.running.put(QUEUE, "random-detect ecn minimum-threshold", EARLIER)
     with opened(tmp_path, switch) as session:
         apply(session, WANTED)
         switch.running.put(QUEUE, "random-detect ecn minimum-threshold", others)
-        with pytest.raises(NodeError, match=f"expected `{EARLIER}`") as told:
+        with pytest.raises(NodeError, match=f"expected `{EARLIER}`") as raised:
             undo(session)
-        assert f"delete {session.ledger.file} to leave the switch as it is" in str(told.value)
+        assert f"delete {session.ledger.file} to leave the switch as it is" in str(raised.value)
         assert switch.running.modes[QUEUE] == {"random-detect ecn minimum-threshold": others}
         assert [change.before for change in session.ledger.changes()] == [EARLIER]
 
 
-def test_what_the_switch_does_not_take_back_is_told(tmp_path: Path) -> None:
+def test_undo_reports_lines_that_the_switch_keeps(tmp_path: Path) -> None:
     switch = FakeEos()
     with opened(tmp_path, switch) as session:
         apply(session, WANTED)
         switch.ignores = "no qos trust dscp"
-        with pytest.raises(NodeError) as told:
+        with pytest.raises(NodeError) as raised:
             undo(session)
-        assert str(told.value).splitlines() == [
+        assert str(raised.value).splitlines() == [
             "tor: not everything could be put back",
             "  tor: interface Ethernet2, interface Ethernet1: got `qos trust dscp`, expected nothing",
             f"  delete {session.ledger.file} to leave the switch as it is",
@@ -172,7 +172,7 @@ def test_what_the_switch_does_not_take_back_is_told(tmp_path: Path) -> None:
 PORT = ("interface Ethernet1",)
 
 
-def test_the_state_before_the_first_change_stays_written_down(tmp_path: Path) -> None:
+def test_ledger_keeps_the_state_before_the_first_change(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path, "[127.0.0.1]:22")
     ledger.remember([Change(PORT, "mtu 2", "mtu 1", "no mtu"), Change((), "lldp", None, "no lldp")])
     ledger.remember([Change(PORT, "mtu 3", "mtu 2", "no mtu")])
@@ -184,20 +184,20 @@ def test_the_state_before_the_first_change_stays_written_down(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '[{"after": null}]', '{"a": 1}'])
-def test_a_damaged_ledger_is_a_sentence(tmp_path: Path, text: str) -> None:
+def test_damaged_ledger_is_an_error(tmp_path: Path, text: str) -> None:
     ledger = Ledger(tmp_path, "tor")
     ledger.file.write_text(text)
     with pytest.raises(NodeError, match=r"tor\.json: got .*, expected what was on a switch before; put"):
         ledger.changes()
 
 
-def test_the_same_address_behind_two_jump_hosts_is_two_switches() -> None:
+def test_jump_host_is_part_of_the_ledger_name() -> None:
     gates = [replace(LOGIN, address=name) for name in ("gate-a", "gate-b")]
     names = {operations._name(replace(LOGIN, gateway=gate)) for gate in (None, *gates)}
     assert names == {"127.0.0.1", "127.0.0.1 behind gate-a", "127.0.0.1 behind gate-b"}
 
 
-def test_a_password_comes_from_the_environment_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_password_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with served_switch(tmp_path / "tor", FakeEos(), has_key=False) as served:
         switch = hardware(WANTED, served.login)
         with pytest.raises(NodeError, match="export the password"), open_switch(switch):
@@ -227,15 +227,15 @@ def test_differences_are_findings(tmp_path: Path) -> None:
         assert switch_findings(rack(switch)) == []
 
 
-def test_a_switch_that_does_not_reply_is_a_finding(tmp_path: Path) -> None:
+def test_unreachable_switch_is_a_finding(tmp_path: Path) -> None:
     with served_switch(tmp_path / "tor", FakeEos()) as served:
-        login = replace(served.login, known_hosts=(tmp_path / "nobody",))
+        login = replace(served.login, known_hosts=(tmp_path / "missing",))
         (finding,) = switch_findings(rack(hardware(PAUSES, login)))
     place = f"[127.0.0.1]:{login.port}"
     assert str(finding).startswith(f"refused: tor: SSH: got no host key of {place}, expected one in ")
 
 
-def test_a_switch_that_its_platform_refuses_is_a_finding(tmp_path: Path) -> None:
+def test_unsupported_switch_is_a_finding(tmp_path: Path) -> None:
     with served_switch(tmp_path / "tor", FakeSonic(asics=2)) as served:
         (finding,) = switch_findings(rack(hardware(wanted("sonic"), served.login)))
     assert str(finding) == (
@@ -244,6 +244,6 @@ def test_a_switch_that_its_platform_refuses_is_a_finding(tmp_path: Path) -> None
     )
 
 
-def test_declared_switches_and_those_that_follow_experiments_are_not_compared() -> None:
+def test_declared_and_following_switches_are_not_compared() -> None:
     follows = wanted("eos", switch_follows_experiments=True, switch_priorities={"3": {"dscp": [26]}})
     assert switch_findings(rack(hardware(follows, LOGIN), hardware(wanted("declared"), None))) == []

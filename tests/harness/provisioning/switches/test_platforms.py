@@ -27,14 +27,14 @@ DATA = Path(module.__file__).parent / "platforms"
 
 
 @pytest.fixture(params=PLATFORMS)
-def stand(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+def sample(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     return STAND_INS[request.param]
 
 
-def golden(stand: StandIn) -> list[str]:
-    """The commands of a switch without settings, over its owner's settings, and of undo."""
-    text = (PLANS / f"{stand.wanted.switch_platform}.txt").read_text()
+def golden(sample: StandIn) -> list[str]:
+    """Return the commands for a switch without settings, for one with settings of its owner, and of undo."""
+    text = (PLANS / f"{sample.wanted.switch_platform}.txt").read_text()
     return re.split(r"^# .*\n", text, flags=re.MULTILINE)[1:]
 
 
@@ -42,69 +42,69 @@ def shown(commands: list[Command]) -> str:
     return "".join(f"{each}\n" for each in commands)
 
 
-def check_numbers(opened: OpenSwitch, stand: StandIn) -> None:
-    state = opened.state(stand.wanted)
-    for interface in stand.wanted.interfaces:
-        for number, requested in stand.wanted.switch_priorities.items():
+def check_numbers(opened: OpenSwitch, sample: StandIn) -> None:
+    state = opened.state(sample.wanted)
+    for interface in sample.wanted.interfaces:
+        for number, requested in sample.wanted.switch_priorities.items():
             found = state.port(interface).of_priority(number)
             assert found is not None
             assert (found.marks, found.pauses) == (requested.marks, requested.pauses)
 
 
-def test_a_switch_is_planned_set_read_back_and_undone(stand: StandIn, tmp_path: Path) -> None:
-    without, over, back = golden(stand)
-    assert shown(plan_from_nothing(load_platform(stand.wanted.switch_platform), stand.wanted)) == without
-    switch = stand.make()
-    before = stand.state(switch)
+def test_a_switch_is_planned_set_read_back_and_undone(sample: StandIn, tmp_path: Path) -> None:
+    without, over, back = golden(sample)
+    assert shown(plan_from_nothing(load_platform(sample.wanted.switch_platform), sample.wanted)) == without
+    switch = sample.make()
+    before = sample.state(switch)
     with (
         served_switch(tmp_path / "tor", switch) as served,
-        open_switch(hardware(stand.wanted, served.login)) as opened,
+        open_switch(hardware(sample.wanted, served.login)) as opened,
     ):
-        assert shown(plan(opened, stand.wanted)) == over
-        assert stand.state(switch) == before, "a plan changes nothing"
+        assert shown(plan(opened, sample.wanted)) == over
+        assert sample.state(switch) == before, "a plan changes nothing"
         heard = len(switch.heard)
-        commands = apply(opened, stand.wanted)
+        commands = apply(opened, sample.wanted)
         assert shown(commands) == over
         read = opened.platform.data.read
         assert [each for each in switch.heard[heard:] if each != read] == [each.text for each in commands]
-        assert (differences(opened, stand.wanted), apply(opened, stand.wanted)) == ([], [])
-        check_numbers(opened, stand)
+        assert (differences(opened, sample.wanted), apply(opened, sample.wanted)) == ([], [])
+        check_numbers(opened, sample)
         assert shown(undo(opened)) == back
-        assert stand.state(switch) == before
+        assert sample.state(switch) == before
         assert (opened.ledger.changes(), undo(opened)) == ([], [])
 
 
-def test_a_rejected_command_is_rolled_back(stand: StandIn, tmp_path: Path) -> None:
-    for command in stand.rejected:
-        switch = stand.make()
-        before = stand.state(switch)
+def test_a_rejected_command_is_rolled_back(sample: StandIn, tmp_path: Path) -> None:
+    for command in sample.rejected:
+        switch = sample.make()
+        before = sample.state(switch)
         with (
             served_switch(tmp_path / "tor", switch) as served,
-            open_switch(hardware(stand.wanted, served.login)) as opened,
+            open_switch(hardware(sample.wanted, served.login)) as opened,
         ):
             switch.rejects = command
             with pytest.raises(RejectedError, match=re.escape(command)) as raised:
-                apply(opened, stand.wanted)
+                apply(opened, sample.wanted)
             assert str(raised.value).endswith("; what came before it was put back")
-            assert (stand.state(switch), opened.ledger.changes()) == (before, [])
+            assert (sample.state(switch), opened.ledger.changes()) == (before, [])
 
 
-def test_a_lost_session_is_undone_later(stand: StandIn, tmp_path: Path) -> None:
-    switch = stand.make()
-    before, switch.drops = stand.state(switch), stand.lost
+def test_a_lost_session_is_undone_later(sample: StandIn, tmp_path: Path) -> None:
+    switch = sample.make()
+    before, switch.drops = sample.state(switch), sample.lost
     with served_switch(tmp_path / "tor", switch) as served:
         with (
             pytest.raises(NodeError, match="`rogue switch undo` puts them back"),
-            open_switch(hardware(stand.wanted, served.login)) as opened,
+            open_switch(hardware(sample.wanted, served.login)) as opened,
         ):
-            apply(opened, stand.wanted)
-        with open_switch(hardware(stand.wanted, served.login)) as opened:
+            apply(opened, sample.wanted)
+        with open_switch(hardware(sample.wanted, served.login)) as opened:
             undo(opened)
-            assert (stand.state(switch), opened.ledger.changes()) == (before, [])
+            assert (sample.state(switch), opened.ledger.changes()) == (before, [])
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_its_data_cites_sources_and_says_that_no_switch_has_run_it(platform: str) -> None:
+def test_platform_file_cites_units_and_sources(platform: str) -> None:
     text = (DATA / platform / "platform.yaml").read_text()
     assert all(re.search(words, text) for words in ("# Units: ", "# Source: ", r"has run this\."))
 
@@ -178,7 +178,7 @@ def test_limits(platform: str, settings: dict[str, Any], mistake: str | None) ->
     assert (found and f"got {found[1]}, expected {found[2]}") == mistake
 
 
-def test_cells_need_a_size() -> None:
+def test_marks_in_cells_need_the_cell_size() -> None:
     without = wanted("comware", switch_priorities={"3": {"marks": MARKS}}, switch_cell_bytes=None)
     assert load_platform("comware").mistake(without) == (
         3, "marks without switch_cell_bytes", "the size of the switch's cells"
@@ -186,14 +186,14 @@ def test_cells_need_a_size() -> None:
 
 
 @pytest.mark.parametrize("interface", ["Ethernet1; reload", "Ethernet1\nreload", "", "Ethernet 1", "$(id)"])
-def test_an_interface_is_one_word(interface: str) -> None:
+def test_interface_is_one_word(interface: str) -> None:
     with pytest.raises(ValidationError):
         wanted("eos", interfaces=(interface,))
 
 
 @pytest.mark.parametrize("name", ["theirs; reboot", "`id`", '"a b"', "theirs|sh", "$(id)", "~", "*"])
-def test_no_text_of_a_switch_becomes_a_command_unchecked(name: str) -> None:
-    """A profile that undo would have to bind again is refused before anything is changed."""
+def test_text_from_a_switch_is_checked_before_it_becomes_a_command(name: str) -> None:
+    """A profile that undo could not bind again is refused before any change."""
     cumulus = load_platform("cumulus")
     variables = wanted("cumulus", ("swp1",))
     found = {(): (f"nv set interface swp1 qos pfc profile {name}",)}
@@ -201,7 +201,7 @@ def test_no_text_of_a_switch_becomes_a_command_unchecked(name: str) -> None:
         cumulus.commands(cumulus.changes(variables, found), found)
 
 
-def test_only_lines_of_our_ports_are_taken_away() -> None:
+def test_only_lines_of_inventory_ports_are_removed() -> None:
     pauses = ("priority-flow-control priority 5 no-drop",)
     found = {(f"interface Ethernet{number}",): pauses for number in (1, 2, 9)}
     changes = load_platform("eos").changes(wanted("eos", switch_priorities={}), found)
@@ -211,16 +211,16 @@ def test_only_lines_of_our_ports_are_taken_away() -> None:
     ]
 
 
-def test_dscps_that_eos_puts_there_itself_have_no_line() -> None:
+def test_default_dscps_of_eos_have_no_line() -> None:
     eos = load_platform("eos")
-    asked = wanted("eos", switch_priorities={"3": {"dscp": [26, 0, 40]}})
-    commands = [each.text for each in plan_from_nothing(eos, asked) if "map" in each.text]
+    requested = wanted("eos", switch_priorities={"3": {"dscp": [26, 0, 40]}})
+    commands = [each.text for each in plan_from_nothing(eos, requested) if "map" in each.text]
     assert commands == ["qos map dscp 0 to traffic-class 3", "qos map dscp 40 to traffic-class 3"]
     found = {(): ("qos map dscp 26 to traffic-class 3", "qos map dscp 40 to traffic-class 3")}
-    assert not any("dscp 26" in str(each) or "dscp 40" in str(each) for each in eos.changes(asked, found))
+    assert not any("dscp 26" in str(each) or "dscp 40" in str(each) for each in eos.changes(requested, found))
 
 
-def test_old_profiles_of_ours_go_when_they_are_not_requested() -> None:
+def test_unrequested_profiles_are_removed() -> None:
     found = {(): ("nv set qos pfc rogue switch-priority 5", "nv set interface swp1 qos pfc profile theirs")}
     less = wanted("cumulus", ("swp1",), switch_priorities={})
     assert [change.off for change in load_platform("cumulus").changes(less, found)] == [

@@ -213,7 +213,7 @@ def test_sonic(changed: dict[str, Any], expected: Mapping[int, PrioritySettings]
     check("sonic", json.dumps({**TABLES, **changed}), expected)
 
 
-def test_a_wred_profile_without_a_probability_marks_surely() -> None:
+def test_wred_profile_without_a_probability_marks_every_packet() -> None:
     fields = {name: value for name, value in WRED.items() if name != "green_drop_probability"}
     tables = {"WRED_PROFILE": {"A": fields}, "QUEUE": {"Ethernet0|3": {"wred_profile": "A"}}}
     check("sonic", json.dumps(tables), {3: marks(98_670, 200_000, 100)})

@@ -1,4 +1,4 @@
-"""Tests: build the requests to a role from a planned flow."""
+"""Test the requests to the roles of a planned flow, and the bytes that both ends compare."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.agent_roles import LIMIT_MS, Actor, Stage, play
+from helpers.agent_roles import LIMIT_MS, Stage, play
 from helpers.experiments import cell_of
 from helpers.fake_verbs import EVENT_FILE
 
 from rogue.agent.drivers.verbs import completion_queue
 from rogue.agent.node import data_process
-from rogue.agent.node.messages import ARRIVALS_MAX, Arrivals, Connect, Load, Result, Results
-from rogue.harness.cell.timing import Timing
+from rogue.agent.node.messages import ARRIVALS_MAX, Arrivals, Connect, Load, Prepare, Result, Results
+from rogue.harness.cell.cell import Cell
 from rogue.harness.testbeds.ends.requests import (
     MEMORY_BYTES_MIN,
     RECEIVES_MAX,
@@ -23,82 +23,86 @@ from rogue.harness.testbeds.ends.requests import (
     memory_bytes,
     prepare_request,
 )
-from rogue.harness.testbeds.ends.roles import MEMORY_BYTES_MAX, EndName, NodeFlow, plan_roles
+from rogue.harness.testbeds.ends.roles import MEMORY_BYTES_MAX, EndName, NodeFlow, Role, plan_roles
+
+SOURCES = pytest.mark.parametrize(
+    ("verb", "source"), [("write", "requester"), ("send", "requester"), ("read", "responder")]
+)
 
 
-def planned(tmp_path: Path, *settings: str) -> tuple[list[NodeFlow], Timing]:
+def planned(tmp_path: Path, *settings: str) -> list[NodeFlow]:
+    return plan_roles(cell_of(tmp_path, "topology.rate=100Mbps", *settings))
+
+
+def prepares(tmp_path: Path, *settings: str) -> dict[str, Prepare]:
     cell = cell_of(tmp_path, "topology.rate=100Mbps", *settings)
-    timing = cell.timing
-    return plan_roles(cell), timing
+    return {role.name: prepared(cell, role) for flow in plan_roles(cell) for role in flow.roles}
 
 
-def test_an_end_of_a_flow(tmp_path: Path) -> None:
-    (flow, *_, probe), timing = planned(tmp_path)
-    request = prepare_request((flow, "requester"), "10.9.0.10", "htb", timing, 5_000)
+def prepared(cell: Cell, role: Role) -> Prepare:
+    return prepare_request(role, "10.9.0.10", "htb", cell.timing, LIMIT_MS)
+
+
+def test_request_that_prepares_a_requester(tmp_path: Path) -> None:
+    cell = cell_of(tmp_path, "topology.rate=100Mbps")
+    (flow, *_, probe) = plan_roles(cell)
+    request = prepared(cell, flow.roles[0])
     assert (request.role, request.end, request.address) == ("flow0-requester", "requester", "10.9.0.10")
     assert (request.transport, request.line_rate_bps, request.mtu_bytes) == ("rogue", 10**8, 1024)
     assert (request.limiter, request.priority, request.record_rtt) == ("htb", 1, True)
-    interval_ns = timing.throughput_interval_ns
-    assert (request.sample_interval_ns, request.first_sample_ns) == (
-        interval_ns,
-        interval_ns - flow.flow.start_ns,
-    )
-    quiet = prepare_request((probe, "requester"), "10.9.0.10", "htb", timing, 5_000)
+    interval_ns = cell.timing.throughput_interval_ns
+    assert request.sample_interval_ns == interval_ns
+    assert request.first_sample_ns == interval_ns - flow.flow.start_ns
+    quiet = prepared(cell, probe.roles[0])
     assert (quiet.limiter, quiet.priority, quiet.record_rtt) == ("none", 0, False)
     assert not request.record_control
-    (asked, *_), timing = planned(tmp_path, "measure=[control]")
-    assert prepare_request((asked, "requester"), "10.9.0.10", "htb", timing, 5_000).record_control
+    assert prepares(tmp_path, "measure=[control]")["flow0-requester"].record_control
 
 
-@pytest.mark.parametrize(
-    ("verb", "source"), [("write", "requester"), ("send", "requester"), ("read", "responder")]
-)
-def test_only_the_end_that_the_bytes_leave_has_a_limiter_and_its_priority(
+@SOURCES
+def test_only_the_source_of_the_bytes_is_limited_and_filled(
     tmp_path: Path, verb: str, source: EndName
 ) -> None:
     """ACKs with the data's priority would queue behind the limit of the flow in the other direction."""
-    (flow, *_), timing = planned(tmp_path, f"workload.verb={verb}")
-    ends: tuple[EndName, EndName] = ("requester", "responder")
-    requests = {end: prepare_request((flow, end), "10.9.0.10", "htb", timing, 5_000) for end in ends}
-    limited = {end: (request.limiter, request.priority) for end, request in requests.items()}
-    other = next(end for end in ends if end != source)
-    assert limited == {source: ("htb", 1), other: ("none", 0)}
+    flow, *_, probe = planned(tmp_path, f"workload.verb={verb}")
+    requests = prepares(tmp_path, f"workload.verb={verb}")
+    for role in flow.roles:
+        request, is_source = requests[role.name], role.end == source
+        assert (request.limiter, request.priority) == (("htb", 1) if is_source else ("none", 0))
+        assert (fill_seed(flow, role.end) is not None) is is_source
+    assert fill_seed(probe, "requester") is None, "the probe moves nothing"
 
 
-def test_options_of_the_driver_reach_both_ends(tmp_path: Path) -> None:
+def test_driver_options_reach_both_ends(tmp_path: Path) -> None:
     """Only a requester has decisions that could be replayed."""
-    options = "transports=[{name: rogue, completions: polling, record_inputs: true}]"
-    (flow, *_, probe), timing = planned(tmp_path, options)
-    here = prepare_request((flow, "requester"), "10.9.0.10", "htb", timing, 5_000)
-    there = prepare_request((flow, "responder"), "10.9.0.10", "htb", timing, 5_000)
-    assert (here.completions, here.record_inputs) == ("polling", True)
-    assert (there.completions, there.record_inputs) == ("polling", False)
-    assert prepare_request((probe, "requester"), "10.9.0.10", "htb", timing, 5_000).completions == "event"
+    requests = prepares(tmp_path, "transports=[{name: rogue, completions: polling, record_inputs: true}]")
+    options = {role: (each.completions, each.record_inputs) for role, each in requests.items()}
+    assert options["flow0-requester"] == ("polling", True)
+    assert options["flow0-responder"] == ("polling", False)
+    assert options["probe-requester"] == ("event", False)
 
 
-def test_a_schedule(tmp_path: Path) -> None:
-    flows, _ = planned(tmp_path, "workload.repeat_for=2s")
-    (load,) = load_requests(flows[0], "flow0-requester", 5_000)
+def test_schedule_of_a_repeating_flow_and_of_a_probe(tmp_path: Path) -> None:
+    flow, *_, probe = planned(tmp_path, "workload.repeat_for=2s")
+    (load,) = load_requests(flow.roles[0], LIMIT_MS)
     assert isinstance(load, Load)
-    assert (load.size_bytes, load.count, load.interval_ns) == (1_000_000, None, None)
-    assert load.repeat_for_ns == 2 * 10**9 - flows[0].flow.start_ns
-    (probe,) = load_requests(flows[-1], "probe-requester", 5_000)
-    assert isinstance(probe, Load)
-    assert (probe.size_bytes, probe.interval_ns) == (0, 100_000)
+    assert (load.role, load.size_bytes, load.count, load.interval_ns) == (
+        "flow0-requester", 1_000_000, None, None,
+    )  # fmt: skip
+    assert load.repeat_for_ns == 2 * 10**9 - flow.flow.start_ns
+    (pings,) = load_requests(probe.roles[0], LIMIT_MS)
+    assert isinstance(pings, Load)
+    assert (pings.size_bytes, pings.interval_ns) == (0, 100_000)
 
 
-def test_arrivals_in_portions(tmp_path: Path) -> None:
+def test_many_arrivals_are_split_into_several_requests(tmp_path: Path) -> None:
     many = "workload={kind: many_pairs, hosts: 2, load: 0.9, arrive_for: 9s, size: 10KB}"
-    flows, _ = planned(tmp_path, many, "probe=null")
-    flow = flows[0]
-    requests = list(load_requests(flow, "flow0-requester", 5_000))
+    flow = planned(tmp_path, many, "probe=null")[0]
+    requests = list(load_requests(flow.roles[0], LIMIT_MS))
     assert all(isinstance(each, Arrivals) and len(each.arrivals) <= ARRIVALS_MAX for each in requests)
-    said = [tuple(each) for request in requests if isinstance(request, Arrivals) for each in request.arrivals]
-    assert said == [(each.start_ns - flow.flow.start_ns, each.size_bytes) for each in flow.flow.arrivals]
+    sent = [tuple(each) for request in requests if isinstance(request, Arrivals) for each in request.arrivals]
+    assert sent == [(each.start_ns - flow.flow.start_ns, each.size_bytes) for each in flow.flow.arrivals]
     assert len(requests) > 1
-
-
-VERBS = ["write", "read", "send"]
 
 
 @pytest.fixture
@@ -108,85 +112,68 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
         yield Stage(tmp_path, stack)
 
 
-def planned_of_memories(tmp_path: Path, *settings: str) -> list[NodeFlow]:
-    cell = cell_of(tmp_path, *settings)
-    return plan_roles(cell)
+def check_memories(stage: Stage, flow: NodeFlow, count: int = 1) -> None:
+    """Move transfers between two roles; their checksums must differ before and agree after that."""
+    timing = cell_of(stage.directory).timing
+    actors = {}
+    for name, role in zip(("there", "here"), reversed(flow.roles), strict=True):
+        request = prepare_request(role, "10.9.0.1", "none", timing, LIMIT_MS)
+        actors[name] = stage.enter(replace(request, role=name, priority=0))
 
+    def sums() -> set[str | None]:
+        return {
+            actor.ask(Result(name, LIMIT_MS, True, compared_bytes(flow)), Results).sha256
+            for name, actor in actors.items()
+        }
 
-def entered(stage: Stage, flow: NodeFlow, end: EndName, timing_of: Path) -> Actor:
-    """A role as the harness asks for it, but for where it is."""
-    request = prepare_request((flow, end), "10.9.0.10", "none", cell_of(timing_of).timing, LIMIT_MS)
-    name = "here" if end == "requester" else "there"
-    return stage.enter(replace(request, role=name, address="10.9.0.1", limiter="none", priority=0))
-
-
-def sums(flow: NodeFlow, *actors: Actor) -> set[str | None]:
-    """Checksums as the harness asks for them."""
-    size_bytes = compared_bytes(flow)
-    assert size_bytes > 0
-    return {
-        actor.ask(Result(actor.introduction.role, LIMIT_MS, True, size_bytes), Results).sha256
-        for actor in actors
-    }
-
-
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize(("size", "count"), [("100B", 3), ("200KB", 3), ("2MB", 2)])
-def test_memories_are_equal_only_once_bytes_have_moved(
-    stage: Stage, tmp_path: Path, verb: str, size: str, count: int
-) -> None:
-    flow = planned_of_memories(
-        tmp_path, f"workload.verb={verb}", f"workload.size={size}", "topology.mtu=4096"
-    )[0]
-    there, here = (entered(stage, flow, end, tmp_path) for end in ("responder", "requester"))
-    assert len(sums(flow, here, there)) == 2, "nothing has moved"
+    assert len(sums()) == 2, "nothing has moved"
+    there, here = actors.values()
     there.role.handle(Connect("there", LIMIT_MS, here.introduction))
     here.role.handle(Connect("here", LIMIT_MS, there.introduction))
     play(here, there, Load("here", LIMIT_MS, flow.flow.size_bytes, count=count))
-    assert len(sums(flow, here, there)) == 1
+    assert len(sums()) == 1
+
+
+@pytest.mark.parametrize("verb", ["write", "read", "send"])
+@pytest.mark.parametrize(("size", "count"), [("100B", 3), ("200KB", 3), ("2MB", 2)])
+def test_memories_agree_once_bytes_have_moved(
+    stage: Stage, tmp_path: Path, verb: str, size: str, count: int
+) -> None:
+    flow = planned(tmp_path, f"workload.verb={verb}", f"workload.size={size}", "topology.mtu=4096")[0]
+    assert compared_bytes(flow) > 0
+    check_memories(stage, flow, count)
 
 
 @pytest.mark.parametrize("verb", ["write", "read"])
-def test_a_transfer_that_goes_round_is_compared_as_far_as_whole_segments_reach(
+def test_transfer_larger_than_the_memory_is_compared_in_whole_segments(
     stage: Stage, tmp_path: Path, verb: str
 ) -> None:
     """A memory of 200 000 bytes holds 3 segments of 64 KiB; 1 MB goes round 5 times."""
-    large = planned_of_memories(tmp_path, f"workload.verb={verb}", "workload.size=1MB", "topology.mtu=4096")[
-        0
-    ]
+    large = planned(tmp_path, f"workload.verb={verb}", "workload.size=1MB", "topology.mtu=4096")[0]
     flow = replace(large, memory_bytes_max=200_000)
     assert compared_bytes(flow) == 3 * 65_536
-    there, here = (entered(stage, flow, end, tmp_path) for end in ("responder", "requester"))
-    assert len(sums(flow, here, there)) == 2, "nothing has moved"
-    there.role.handle(Connect("there", LIMIT_MS, here.introduction))
-    here.role.handle(Connect("here", LIMIT_MS, there.introduction))
-    play(here, there, Load("here", LIMIT_MS, flow.flow.size_bytes))
-    assert len(sums(flow, here, there)) == 1
+    check_memories(stage, flow)
 
 
 @pytest.mark.parametrize(
-    ("verb", "source"), [("write", "requester"), ("read", "responder"), ("send", "requester")]
+    ("size", "index", "end", "expected"),
+    [
+        ("1MB", 0, "requester", 1_000_000),
+        ("1GB", 0, "responder", MEMORY_BYTES_MAX),
+        ("1MB", -1, "requester", MEMORY_BYTES_MIN),
+    ],
 )
-def test_only_the_source_of_the_bytes_is_filled(tmp_path: Path, verb: str, source: EndName) -> None:
-    flows = planned_of_memories(tmp_path, f"workload.verb={verb}")
-    filled = {end for end in ("requester", "responder") if fill_seed(flows[0], end) is not None}
-    assert filled == {source}
-    assert fill_seed(flows[-1], "requester") is None, "the probe moves nothing"
+def test_memory_holds_a_transfer_up_to_a_limit(
+    tmp_path: Path, size: str, index: int, end: EndName, expected: int
+) -> None:
+    assert memory_bytes(planned(tmp_path, f"workload.size={size}")[index], end) == expected
 
 
-def test_a_memory_holds_a_transfer_up_to_a_limit(tmp_path: Path) -> None:
-    assert memory_bytes(planned_of_memories(tmp_path)[0], "requester") == 1_000_000
-    assert (
-        memory_bytes(planned_of_memories(tmp_path, "workload.size=1GB")[0], "responder") == MEMORY_BYTES_MAX
-    )
-    assert memory_bytes(planned_of_memories(tmp_path)[-1], "requester") == MEMORY_BYTES_MIN
-
-
-def test_sends_land_in_receives_that_hold_whole_transfers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("size", "receives"), [("1MB", 16), ("200KB", 8), ("100B", 8)])
+def test_receives_hold_whole_transfers_of_sends(tmp_path: Path, size: str, receives: int) -> None:
     """16 segments of 64 KiB hold a megabyte; 8 receives are the least, so 200 KB have 2 times their 4."""
-    for size, receives in (("1MB", 16), ("200KB", 8), ("100B", 8)):
-        (flow, *_) = planned_of_memories(tmp_path, "workload.verb=send", f"workload.size={size}")
-        assert memory_bytes(flow, "responder") == receives * 65_536
+    flow = planned(tmp_path, "workload.verb=send", f"workload.size={size}")[0]
+    assert memory_bytes(flow, "responder") == receives * 65_536
     assert data_process._RECEIVES == RECEIVES_MAX
 
 
@@ -200,21 +187,16 @@ def test_sends_land_in_receives_that_hold_whole_transfers(tmp_path: Path) -> Non
         ("workload.verb=send", "workload.verb_size=4KB"),
     ],
 )
-def test_what_says_nothing_about_the_bytes_is_not_compared(tmp_path: Path, settings: tuple[str, ...]) -> None:
-    """Losses are allowed, or messages lie where they did not at the source."""
-    assert compared_bytes(planned_of_memories(tmp_path, *settings)[0]) == 0
+def test_bytes_that_may_be_lost_or_displaced_are_not_compared(
+    tmp_path: Path, settings: tuple[str, ...]
+) -> None:
+    assert compared_bytes(planned(tmp_path, *settings)[0]) == 0
 
 
-def test_there_is_a_receive_for_each_of_several_sends_under_way(tmp_path: Path) -> None:
+def test_each_outstanding_send_of_a_step_has_a_receive(tmp_path: Path) -> None:
     """Steps of 1 MB follow each other at once: 4 receives of 1 MiB, or 8."""
-    few, many = (
-        planned_of_memories(
-            tmp_path,
-            f"workload={{kind: collective, hosts: 3, size: 3MB, verb: send{more}}}",
-            "transports=[roce]",
-        )[0]
-        for more in ("", ", iterations: 5")
-    )
+    step = "workload={kind: collective, hosts: 3, size: 3MB, verb: send%s}"
+    few, many = (planned(tmp_path, step % more, "transports=[roce]")[0] for more in ("", ", iterations: 5"))
     assert memory_bytes(few, "responder") == 4 * 2**20
     assert memory_bytes(many, "responder") == 8 * 2**20
     assert memory_bytes(many, "requester") == 10**6

@@ -25,10 +25,10 @@ from rogue.harness.testbeds.ends.switch_ports import (
 from rogue.workloads.topologies import Link, Switch
 
 
-def test_nics_of_several_ports_are_the_simulators(tmp_path: Path) -> None:
+def test_multi_port_nics_need_the_simulator(tmp_path: Path) -> None:
     one_way = "topology={kind: multi_plane, planes: 1, leaves: 1, spines: 0, rate: 1Gbps}"
-    told = simulators_topology(cell_of(tmp_path, one_way))
-    assert told is not None and told.startswith("the NICs of multi_plane are for the simulator")
+    found = simulators_topology(cell_of(tmp_path, one_way))
+    assert found is not None and found.startswith("the NICs of multi_plane are for the simulator")
     rails = "topology={kind: rail_optimised, rate: 1Gbps}"
     assert simulators_topology(cell_of(tmp_path, rails)) is None
 
@@ -48,10 +48,10 @@ def test_nics_of_several_ports_are_the_simulators(tmp_path: Path) -> None:
         ("workload: {kind: incast, senders: 1, size: 1MB}", None),
     ],
 )
-def test_traffic_that_only_the_simulator_has(tmp_path: Path, group: str, reason: str | None) -> None:
+def test_traffic_that_needs_the_simulator(tmp_path: Path, group: str, reason: str | None) -> None:
     cell = cell_of(tmp_path, f"traffic=[{{name: a, {group}}}]", "workload=null")
-    told = simulators_traffic(cell)
-    assert told is None if reason is None else str(told).endswith(reason)
+    found = simulators_traffic(cell)
+    assert found is None if reason is None else str(found).endswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,7 @@ def test_traffic_that_only_the_simulator_has(tmp_path: Path, group: str, reason:
         ("{kind: poisson, load: 0.1, size: 1MB, arrive_for: 1ms}", False),
     ],
 )
-def test_repetitions_are_asked_about_once_unless_flows_are_drawn(
-    tmp_path: Path, workload: str, is_same: bool
-) -> None:
+def test_seeds_differ_only_if_flows_are_drawn(tmp_path: Path, workload: str, is_same: bool) -> None:
     assert is_same_for_every_seed(cell_of(tmp_path, f"workload={workload}")) is is_same
 
 
@@ -79,7 +77,7 @@ links:
     ("buffer_bytes", "alpha", "queue_bytes"),
     [(9_000_000, 1.0, 4_500_000), (9_000_000, 2.0, 6_000_000), (1, 0.5, 1), (None, 1.0, 10**9)],
 )
-def test_a_port_holds_what_it_could_hold_alone(
+def test_port_queue_is_its_share_of_the_buffer_alone(
     buffer_bytes: int | None, alpha: float, queue_bytes: int
 ) -> None:
     """alpha / (1 + alpha) of the buffer: half of it with 1, two thirds with 2."""
@@ -88,11 +86,11 @@ def test_a_port_holds_what_it_could_hold_alone(
     assert (port.rate_bps, port.queue_bytes, port.red_max_bytes) == (10**10, queue_bytes, None)
 
 
-def test_cables_of_hosts_must_be_alike(tmp_path: Path) -> None:
+def test_different_host_delays_are_refused(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text(UNEVEN)
     cell = cell_of(tmp_path, "topology={kind: links, file: net.yaml}", "probe=null")
-    told = "a Linux switch gives the cables of all hosts one delay: give their links the same delay"
-    assert uneven_delays(cell) == told
+    found = "a Linux switch gives the cables of all hosts one delay: give their links the same delay"
+    assert uneven_delays(cell) == found
 
 
 PORTS = {"s0->h3": PortSettings(rate_bps=10_000_000_000, queue_bytes=500_000)}
@@ -106,19 +104,19 @@ transports: [dctcp]
 """
 
 
-def test_a_port_marks_no_later_than_it_is_full(tmp_path: Path) -> None:
+def test_port_marks_at_a_full_queue_at_the_latest(tmp_path: Path) -> None:
     port = marking_ports(cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 600KB}]"), PORTS)["s0->h3"]
     assert port.red_max_bytes == port.queue_bytes == 500_000
     assert port.mistake() is None
 
 
-def test_ports_have_one_threshold(tmp_path: Path) -> None:
+def test_two_marking_thresholds_are_refused(tmp_path: Path) -> None:
     assert unsupported_marking(cell_of(tmp_path, "transports=[dctcp]")) is None
-    told = unsupported_marking(cell_of(tmp_path, text=TWO))
-    assert told == "the switches have one traffic class: give all groups the same mark_above"
+    found = unsupported_marking(cell_of(tmp_path, text=TWO))
+    assert found == "the switches have one traffic class: give all groups the same mark_above"
 
 
-def test_a_queue_too_short_for_red_is_a_mistake(tmp_path: Path) -> None:
+def test_threshold_too_small_for_red_is_a_mistake(tmp_path: Path) -> None:
     cell = cell_of(tmp_path)
     check_marking(group_in(cell, "dctcp", {"mark_above": "3KB"}))
     check_marking(group_in(cell, "rogue"))
@@ -131,11 +129,11 @@ LOSS = "faults=[{kind: loss, target: h2, %s}]"
 PORT_FAULTS_PORTS = {f"s0->h{host}": PortSettings(rate_bps=10**8) for host in range(4)}
 
 
-def test_a_loss_of_nothing_changes_nothing(tmp_path: Path) -> None:
+def test_loss_of_probability_zero_changes_nothing(tmp_path: Path) -> None:
     assert faulty_ports(cell_of(tmp_path, LOSS % "one_in: 0"), PORT_FAULTS_PORTS) == PORT_FAULTS_PORTS
 
 
-def test_a_cut_between_switches_has_two_ports(tmp_path: Path) -> None:
+def test_cut_between_switches_affects_two_ports(tmp_path: Path) -> None:
     cut = cell_of(
         tmp_path,
         "topology={kind: dumbbell, hosts_per_side: 2, rate: 100Mbps, bottleneck_rate: 50Mbps}",

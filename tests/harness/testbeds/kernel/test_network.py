@@ -3,24 +3,21 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import SMALL, cell_of
 
 from rogue.agent.node.messages import Prepare
+from rogue.agent.node.orders import Orders
 from rogue.agent.node.wire import REQUEST_TYPES, decode
-from rogue.harness.cell.network import egress_ports
-from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.ends.roles import plan_roles
 from rogue.harness.testbeds.kernel.network import (
     DISCIPLINES,
     burst_bytes,
+    cell_ports,
     limiter_burst_bytes,
-    network_commands,
     orders_of,
-    port_settings,
 )
-from rogue.workloads.topologies import Topology
 
-TEXT = """
+TWO_HOSTS = """
 name: small
 topology: {kind: star, hosts: 2, rate: 10Gbps, delay: 2us, mtu: 1024}
 workload: {kind: incast, senders: 1, size: 1MB}
@@ -49,13 +46,18 @@ BUFFER = 4_500_000
 SHAPE = "htb rate 10000000000bit burst 1375 cburst 1375 quantum 10000 overhead 24 mpu 84"
 
 
-def set_ports(topology: Topology) -> dict[str, PortSettings]:
-    return port_settings(egress_ports(topology), topology.host_names())
+def planned(tmp_path: Path, *settings: str, text: str = SMALL) -> Orders:
+    cell = cell_of(tmp_path, *settings, text=text)
+    return orders_of(cell, plan_roles(cell))
 
 
-def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    topology = cell_of(tmp_path, text=TEXT).topology
-    commands = network_commands(topology, set_ports(topology), {"h0", "h1"})
+def prepares(orders: Orders) -> dict[str, Prepare]:
+    found = (decode(role.prepare.encode(), REQUEST_TYPES) for role in orders.roles)
+    return {each.role: each for each in found if isinstance(each, Prepare)}
+
+
+def test_commands_that_build_a_star(tmp_path: Path) -> None:
+    commands = planned(tmp_path, text=TWO_HOSTS).commands
     assert commands[-3].input == LINKS
     devices = "".join(f"link add rxe-{host} type rxe netdev {host}\n" for host in ("h0", "h1"))
     assert (commands[-2].run, commands[-2].input) == (["rdma", "--batch", "-"], devices)
@@ -74,10 +76,12 @@ def test_a_star(tmp_path) -> None:  # type: ignore[no-untyped-def]
     assert at_switch[-1] == f"qdisc add dev p1b parent 2:10 handle 3: bfifo limit {BUFFER}"
 
 
-def test_several_limiters_of_a_host_send_no_more_than_its_link_carries(tmp_path: Path) -> None:
-    topology = cell_of(tmp_path, text=TEXT).topology
-    commands = network_commands(topology, set_ports(topology), {"h0", "h1"}, {"h0"})
-    trees = commands[-1].input.splitlines()
+def test_limiters_of_one_host_share_its_line_rate(tmp_path: Path) -> None:
+    """h0 sends two flows with rates."""
+    incast = "workload: {kind: incast, senders: 1, size: 1MB}"
+    two = f"traffic=[{{name: a, {incast}}}, {{name: b, {incast}}}]"
+    orders = planned(tmp_path, "transports=[rogue]", "workload=null", two, text=TWO_HOSTS)
+    trees = orders.commands[-1].input.splitlines()
     assert trees[:4] == [
         "qdisc add dev h0 root handle 2: htb default 1",
         f"class add dev h0 parent 2: classid 2:1 {SHAPE}",
@@ -87,59 +91,49 @@ def test_several_limiters_of_a_host_send_no_more_than_its_link_carries(tmp_path:
     assert "qdisc add dev h1 root handle 1: htb default 10" in trees
 
 
-def test_a_packet_at_a_port_is_never_the_cards(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    ports = set_ports(cell_of(tmp_path, "topology.delay=0s", text=TEXT).topology)
+def test_ports_delay_by_a_nanosecond_at_least(tmp_path: Path) -> None:
+    ports = cell_ports(cell_of(tmp_path, "topology.delay=0s", text=TWO_HOSTS))
     assert {port.delay_ns for port in ports.values()} == {1}
 
 
-def test_a_limiter_lets_a_packet_leave_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    small = cell_of(tmp_path, text=TEXT).topology
-    large = cell_of(tmp_path, "topology.mtu=4096", text=TEXT).topology
-    fast = cell_of(tmp_path, "topology.rate=100Gbps", text=TEXT).topology
+def test_burst_of_a_limiter_is_a_packet(tmp_path: Path) -> None:
+    small, large, fast = (
+        cell_of(tmp_path, *setting, text=TWO_HOSTS).topology
+        for setting in ((), ("topology.mtu=4096",), ("topology.rate=100Gbps",))
+    )
     assert (limiter_burst_bytes(small), burst_bytes(10**10)) == (1_600, 1_375)
     assert 4096 + 58 + 24 <= limiter_burst_bytes(large) < 2 * 4096
     assert limiter_burst_bytes(fast) == 13_750, "more than a microsecond, for tc knows no part of one"
 
 
-def test_each_flow_has_two_ends_that_know_each_other(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path)
-    orders = orders_of(cell, plan_roles(cell))
-    peers = {role.name: role.peer for role in orders.roles}
+def test_both_ends_of_each_flow_are_peers(tmp_path: Path) -> None:
+    peers = {role.name: role.peer for role in planned(tmp_path).roles}
     assert len(peers) == 6  # two senders and the probe
     assert all(peers[peer] == name for name, peer in peers.items())
 
 
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
-def test_who_sets_rates_has_a_limiter_of_the_kernel(tmp_path: Path, transport: str) -> None:
-    cell = cell_of(tmp_path, f"transports=[{transport}]")
-    prepares = [
-        decode(role.prepare.encode(), REQUEST_TYPES) for role in orders_of(cell, plan_roles(cell)).roles
-    ]
-    limiters = {
-        each.role: (each.limiter, each.limiter_burst_bytes) for each in prepares if isinstance(each, Prepare)
-    }
+def test_requester_with_rates_uses_a_limiter_of_the_kernel(tmp_path: Path, transport: str) -> None:
+    asked = prepares(planned(tmp_path, f"transports=[{transport}]"))
+    limiters = {role: (each.limiter, each.limiter_burst_bytes) for role, each in asked.items()}
     assert limiters["flow0-requester"] == ("htb", 1_600), "a packet, because a kernel's timers are exact"
     assert limiters["flow0-responder"] == limiters["probe-requester"] == ("none", None)
 
 
-def test_queues_are_sampled_where_they_are_asked_for(tmp_path: Path) -> None:
-    asked, spared = (cell_of(tmp_path, f"measure=[{measure}]") for measure in ("queues", "throughput"))
-    assert orders_of(asked, plan_roles(asked)).ports["s0->h2"] == "p2b"
-    assert orders_of(spared, plan_roles(spared)).ports == {}
+def test_queues_are_sampled_only_if_measured(tmp_path: Path) -> None:
+    assert planned(tmp_path, "measure=[queues]").ports["s0->h2"] == "p2b"
+    assert planned(tmp_path, "measure=[throughput]").ports == {}
 
 
-def test_tcp_is_held_to_its_hosts_interface(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("transport", "interface"), [("dctcp", "h0"), ("roce", None)])
+def test_tcp_is_bound_to_its_hosts_interface(tmp_path: Path, transport: str, interface: str | None) -> None:
     """Otherwise it would go through memory, past every queue; soft-RoCE chooses by its own device."""
-    for transport, interface in (("dctcp", "h0"), ("roce", None)):
-        cell = cell_of(tmp_path, f"transports=[{transport}]")
-        prepare = decode(orders_of(cell, plan_roles(cell)).roles[0].prepare.encode(), REQUEST_TYPES)
-        assert isinstance(prepare, Prepare)
-        assert prepare.interface == interface
+    asked = prepares(planned(tmp_path, f"transports=[{transport}]"))
+    assert asked["flow0-requester"].interface == interface
 
 
-def test_a_cut_looks_at_the_port_and_takes_it_down_and_up(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "faults=[{kind: link_cut, target: h2, at: 5ms, duration: 2ms}]")
-    timed = orders_of(cell, plan_roles(cell)).timed
+def test_link_cut_reads_the_port_and_takes_it_down_and_up(tmp_path: Path) -> None:
+    timed = planned(tmp_path, "faults=[{kind: link_cut, target: h2, at: 5ms, duration: 2ms}]").timed
     assert [(each.at_ns, " ".join(each.command.run), each.kept_as) for each in timed] == [
         (5_000_000, "tc -s -j qdisc show dev p2b", "p2b 0"),
         (5_000_000, "ip link set dev p2b down", ""),
@@ -147,28 +141,21 @@ def test_a_cut_looks_at_the_port_and_takes_it_down_and_up(tmp_path: Path) -> Non
     ]
 
 
-def test_what_filters_have_dropped_is_asked_where_there_is_one(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, "faults=[{kind: loss, target: h2, model: identification, one_in: 4096}]")
-    counts = orders_of(cell, plan_roles(cell)).counts
+def test_drops_of_filters_are_read_where_there_is_one(tmp_path: Path) -> None:
+    loss = "faults=[{kind: loss, target: h2, model: identification, one_in: 4096}]"
+    counts = planned(tmp_path, loss).counts
     assert set(counts) == {DISCIPLINES, "p2b egress", "p2b ingress"}
     assert counts["p2b ingress"].run[-3:] == ["dev", "p2b", "ingress"]
 
 
-def test_only_hosts_with_verbs_have_a_card(tmp_path: Path) -> None:
-    for transport, hosts in (("dctcp", ()), ("roce", ("h0", "h1", "h3"))):
-        cell = cell_of(tmp_path, f"transports=[{transport}]", "probe=null", "measure=[throughput]")
-        commands = orders_of(cell, plan_roles(cell)).commands
-        (devices,) = [each.input for each in commands if each.run[0] == "rdma"]
-        cards = [line.split()[-1] for line in devices.splitlines()]
-        assert cards == list(hosts)
+@pytest.mark.parametrize(("transport", "hosts"), [("dctcp", []), ("roce", ["h0", "h1", "h3"])])
+def test_only_hosts_with_verbs_have_a_card(tmp_path: Path, transport: str, hosts: list[str]) -> None:
+    orders = planned(tmp_path, f"transports=[{transport}]", "probe=null", "measure=[throughput]")
+    (devices,) = [each.input for each in orders.commands if each.run[0] == "rdma"]
+    assert [line.split()[-1] for line in devices.splitlines()] == hosts
 
 
-def test_secrets_are_the_same_in_each_run_of_a_cell_and_differ_between_roles(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path)
-    seeds = []
-    for _ in range(2):
-        roles = orders_of(cell, plan_roles(cell)).roles
-        prepares = [decode(role.prepare.encode(), REQUEST_TYPES) for role in roles]
-        seeds.append([each.secret_seed for each in prepares if isinstance(each, Prepare)])
-    assert seeds[0] == seeds[1]
-    assert len(set(seeds[0])) == 6 and None not in seeds[0]
+def test_secret_seeds_repeat_in_each_run_and_differ_between_roles(tmp_path: Path) -> None:
+    first, again = ([each.secret_seed for each in prepares(planned(tmp_path)).values()] for _ in range(2))
+    assert first == again
+    assert len(set(first)) == 6 and None not in first

@@ -73,14 +73,14 @@ def test_times_count_from_the_common_start(tmp_path: Path, cell: Cell) -> None:
     assert result.failure is None
 
 
-def test_counts_of_ports_become_those_since_the_sample_before(tmp_path: Path, cell: Cell) -> None:
+def test_port_counts_are_since_the_previous_sample(tmp_path: Path, cell: Cell) -> None:
     queues = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0))).tables["queues"]
     assert list(queues["drops"]) == [3, 2, 0, 0, 0, 0, 0]
     assert list(queues["marks"]) == [0, 2, 0, 0, 0, 0, 0]
     assert list(queues["node"]) == ["s0"] * 7
 
 
-def test_a_sample_that_stands_for_several_is_there_several_times(tmp_path: Path, cell: Cell) -> None:
+def test_repeated_sample_is_expanded(tmp_path: Path, cell: Cell) -> None:
     queues = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0))).tables["queues"]
     interval_ns = cell.timing.queue_interval_ns
     again = [2_000 + number * interval_ns for number in (0, 0, 1, 1, 2, 2)]
@@ -89,20 +89,20 @@ def test_a_sample_that_stands_for_several_is_there_several_times(tmp_path: Path,
     assert list(queues["bytes"])[1:] == [700, 0] * 3
 
 
-def test_it_says_that_computing_takes_no_time(tmp_path: Path, cell: Cell) -> None:
+def test_facts_name_the_virtual_clock(tmp_path: Path, cell: Cell) -> None:
     result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0, kernel="6.1")))
     assert result.facts["clock"] == "virtual: computing takes no time"
     assert result.facts["nic_is_hardware"] is False
     assert result.not_measured["cpu"].startswith("processor time is free")
 
 
-def test_a_failure_inside_is_the_cells(tmp_path: Path, cell: Cell) -> None:
+def test_failure_in_the_kernel_is_the_cells(tmp_path: Path, cell: Cell) -> None:
     result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account("verbs", "flow0: no device")))
     assert result.failure == Failure(FailureKind.VERBS, "flow0: no device")
     assert result.tables == {}
 
 
-def test_tcp_needs_no_rdma_device(tmp_path: Path) -> None:
+def test_tcp_has_no_rdma_device_or_limiter(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]")
     result = result_of(cell, plan_roles(cell), left(tmp_path, cell, Account(start_ns=0)))
     assert result.facts["nic"] == "the kernel's own network stack (software)"
@@ -117,7 +117,7 @@ def test_ports_have_counters(tmp_path: Path, cell: Cell) -> None:
     assert counted["lost_packets"] == (0, 8), "two by each filter, and four that waited when the link was cut"
 
 
-def test_memories_that_differ_fail_the_cell(tmp_path: Path, cell: Cell) -> None:
+def test_differing_memories_fail_the_cell(tmp_path: Path, cell: Cell) -> None:
     folder = left(tmp_path, cell, Account(start_ns=0))
     account = Account.read((folder / ACCOUNT).read_text())
     account.results["flow0-requester"] = Results(
@@ -130,7 +130,7 @@ def test_memories_that_differ_fail_the_cell(tmp_path: Path, cell: Cell) -> None:
 
 
 @pytest.mark.parametrize("repeats", [-1, 10**15])
-def test_a_sample_stands_for_no_more_than_the_cell_has(repeats: int, tmp_path: Path, cell: Cell) -> None:
+def test_impossible_repeats_are_an_invalid_result(repeats: int, tmp_path: Path, cell: Cell) -> None:
     folder = left(tmp_path, cell, Account(start_ns=0))
     (folder / SAMPLES).write_text(QUEUES.replace(",2,2\n", f",2,{repeats}\n"))
     failure = result_of(cell, plan_roles(cell), folder).failure
@@ -144,7 +144,7 @@ LEFT = (ACCOUNT, COUNTS, SAMPLES, f"{FILES}/flow0-requester.transfers")
 @pytest.mark.parametrize("name", LEFT)
 @given(damage=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
-def test_a_file_that_is_damaged_is_a_sentence(name: str, damage: st.DataObject, cell: Cell) -> None:
+def test_damaged_file_is_a_failure_with_a_message(name: str, damage: st.DataObject, cell: Cell) -> None:
     """Cut short or overwritten: the result can be stored, or the failure says what is wrong."""
     with TemporaryDirectory() as place:
         folder = left(Path(place), cell, Account(start_ns=1_000))
@@ -175,7 +175,7 @@ def damaged(content: bytes) -> st.SearchStrategy[bytes]:
 
 
 @pytest.mark.parametrize("name", LEFT)
-def test_a_file_that_is_missing_or_none_is_named(name: str, tmp_path: Path, cell: Cell) -> None:
+def test_missing_file_or_link_is_named(name: str, tmp_path: Path, cell: Cell) -> None:
     folder = left(tmp_path, cell, Account(start_ns=1_000))
     (folder / name).unlink()
     (folder / name).symlink_to("/etc/hostname")

@@ -6,17 +6,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 
+import pandas as pd
 import pytest
 from helpers.built_kernel import built_testbed
 from helpers.experiments import cell_of
 
 from rogue.agent.node.orders import REACHED
-from rogue.harness.testbeds.base import CellResult, TestbedError
+from rogue.harness.results.tables import to_arrow
+from rogue.harness.testbeds.base import CellResult, Failure, TestbedError
 from rogue.harness.testbeds.kernel import KernelTestbed, testbed
 from rogue.harness.testbeds.kernel.testbed import memory_mib as memory_mib_of
-from rogue.harness.testbeds.kernel.testbed import unsupported
 from rogue.virtual.errors import VirtualTestbedError
 from rogue.virtual.kernel.boot import CONSOLE, Kernel, KernelPanicError, KernelTimeoutError
 from rogue.workloads.records import FailureKind
@@ -57,40 +57,42 @@ def bed() -> KernelTestbed:
     return built_testbed()
 
 
+Play = Callable[[Path, Callable[[], None]], None]
+"""What a kernel does with its folder, and the function that it calls while it waits."""
+
+
+def boots(monkeypatch: pytest.MonkeyPatch, play: Play) -> None:
+    """Let a kernel play instead of starting."""
+
+    def boot(
+        _kernel: Kernel, folder: Path, *, limit_s: float, memory_mib: int, on_wait: Callable[[], None]
+    ) -> None:
+        assert limit_s > 0
+        assert memory_mib == memory_mib_of(3)
+        play(folder, on_wait)
+
+    monkeypatch.setattr(testbed, "boot", boot)
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [(KernelPanicError, FailureKind.NODE_LOST), (KernelTimeoutError, FailureKind.TIMEOUT)],
 )
-def test_a_kernel_that_is_lost_costs_its_cell_alone(
+def test_lost_kernel_fails_its_cell(
     error: type[VirtualTestbedError], kind: FailureKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def boot(
-        _kernel: Kernel, folder: Path, *, limit_s: float, memory_mib: int, on_wait: Callable[[], None]
-    ) -> None:
-        assert limit_s > 0
-        assert memory_mib == memory_mib_of(3)
-        on_wait()
+    def end(folder: Path, _on_wait: Callable[[], None]) -> None:
         (folder / CONSOLE).write_text("last words")
         raise error("gone; the last that was said: last words")
 
-    monkeypatch.setattr(testbed, "boot", boot)
+    boots(monkeypatch, end)
     result = KernelTestbed(pretended(tmp_path)).run(cell_of(tmp_path), lambda _fraction: None)
-    assert result.failure is not None
-    assert result.failure.kind is kind
-    assert "last words" in result.failure.message
+    assert result.failure == Failure(kind, "gone; the last that was said: last words")
     assert result.raw == {CONSOLE: b"last words"}
 
 
-def test_progress_is_the_fraction_of_the_kernels_own_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cell, told = cell_of(tmp_path, "workload.repeat_for=100ms"), list[float]()
-
-    def boot(
-        _kernel: Kernel, folder: Path, *, limit_s: float, memory_mib: int, on_wait: Callable[[], None]
-    ) -> None:
-        assert limit_s > 0
-        assert memory_mib == memory_mib_of(3)
+def test_progress_is_the_fraction_of_virtual_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(folder: Path, on_wait: Callable[[], None]) -> None:
         on_wait()
         for reached_ns in (25_000_000, 300_000_000):
             (folder / REACHED).write_text(str(reached_ns))
@@ -98,13 +100,15 @@ def test_progress_is_the_fraction_of_the_kernels_own_time(
         (folder / CONSOLE).touch()
         raise KernelTimeoutError("it is enough")
 
-    monkeypatch.setattr(testbed, "boot", boot)
-    KernelTestbed(pretended(tmp_path)).run(cell, told.append)
-    assert told == [0.0, 0.0, 0.25, 1.0]
+    boots(monkeypatch, end)
+    fractions: list[float] = []
+    cell = cell_of(tmp_path, "workload.repeat_for=100ms")
+    KernelTestbed(pretended(tmp_path)).run(cell, fractions.append)
+    assert fractions == [0.0, 0.0, 0.25, 1.0]
 
 
 @pytest.mark.parametrize(("error", "words"), [(None, ""), (VirtualTestbedError("no apt"), r" \(no apt\)")])
-def test_a_worker_without_a_kernel_says_what_to_do(
+def test_worker_without_a_kernel_says_how_to_build_it(
     error: Exception | None, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The kernel that was found before the run is on another computer."""
@@ -121,7 +125,7 @@ def test_a_worker_without_a_kernel_says_what_to_do(
     assert raised.value.kind is FailureKind.CONFIGURATION
 
 
-def test_a_worker_has_a_kernel_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_uses_its_own_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def boot(kernel: Kernel, folder: Path, **_: object) -> None:
         assert kernel == own
         (folder / CONSOLE).touch()
@@ -135,7 +139,7 @@ def test_a_worker_has_a_kernel_of_its_own(tmp_path: Path, monkeypatch: pytest.Mo
     assert result.failure.message == "it has started"
 
 
-def test_a_missing_program_is_named_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_program_is_an_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "rogue.virtual.prerequisites.find_program", lambda program: None if program == "bc" else "/"
     )
@@ -151,36 +155,27 @@ def ran(bed: KernelTestbed, directory: Path, text: str, *settings: str) -> CellR
     return result
 
 
-def column(result: CellResult, table: str, name: str) -> list[int]:
-    return list(map(int, result.tables[table][name]))  # type: ignore[call-overload]
+def frame(result: CellResult, table: str) -> pd.DataFrame:
+    read: pd.DataFrame = to_arrow(table, result.tables[table]).to_pandas()
+    return read
 
 
 def goodput_bps(result: CellResult, from_ns: int, until_ns: int) -> float:
     """Of all flows together, in intervals that end in this time."""
-    rows = zip(
-        column(result, "throughput", "t_ns"), column(result, "throughput", "delivered_bytes"), strict=True
-    )
-    return (
-        sum(delivered for t_ns, delivered in rows if from_ns <= t_ns < until_ns) * 8e9 / (until_ns - from_ns)
-    )
+    rows = frame(result, "throughput")
+    within = (from_ns <= rows.t_ns) & (rows.t_ns < until_ns)
+    return float(rows.delivered_bytes[within].sum() * 8e9 / (until_ns - from_ns))
 
 
 def counted(result: CellResult, name: str) -> int:
     """Return the increase of a counter over all ports or hosts."""
-    rows = zip(
-        result.tables["counters"]["name"],
-        column(result, "counters", "before"),
-        column(result, "counters", "after"),
-        strict=True,
-    )
-    return sum(after - before for each, before, after in rows if each == name)
+    rows = frame(result, "counters").query("name == @name")
+    return int((rows.after - rows.before).sum())
 
 
 @pytest.mark.needs("kernel")
 @pytest.mark.parametrize("transport", ["rogue", "roce", "dctcp"])
-def test_two_senders_fill_a_port_of_the_real_kernel(
-    bed: KernelTestbed, tmp_path: Path, transport: str
-) -> None:
+def test_two_senders_fill_a_port_of_the_kernel(bed: KernelTestbed, tmp_path: Path, transport: str) -> None:
     """Once windows have grown the port is full: the payload is nine tenths of its share at least.
 
     Native RoCE sees a whole verb arrive at once: verbs of a megabyte would be a tenth of what is counted.
@@ -191,7 +186,7 @@ def test_two_senders_fill_a_port_of_the_real_kernel(
     assert isinstance(ideal_bps, float)
     assert 0.9 * ideal_bps < goodput_bps(result, 8_000_000, 18_000_000) < 1.05 * ideal_bps
     assert list(result.tables["latency"]["status"]).count("ok") >= 15
-    assert sum(column(result, "queues", "drops")) == counted(result, "dropped_packets") == 0
+    assert frame(result, "queues").drops.sum() == counted(result, "dropped_packets") == 0
     assert ("rtt" in result.tables) is ("control" in result.tables) is (transport == "rogue")
     assert (counted(result, "marked_packets") > 0) is (transport == "dctcp")
 
@@ -200,14 +195,13 @@ def test_two_senders_fill_a_port_of_the_real_kernel(
 def test_dctcp_keeps_the_queue_at_the_threshold(bed: KernelTestbed, tmp_path: Path) -> None:
     """K is 40 frames of 1518 bytes; were pieces of 64 KB queued, it would be far off."""
     result = ran(bed, tmp_path, INCAST, "transports=[{name: dctcp, mark_above: 60720B}]")
-    rows = zip(*(result.tables["queues"][name] for name in ("port", "t_ns", "bytes")), strict=True)
-    waiting = [each for port, t_ns, each in rows if port == "s0->h3" and 8_000_000 < t_ns < 18_000_000]
-    assert 30_000 < median(waiting) < 75_000
-    assert sum(column(result, "queues", "marks")) <= counted(result, "marked_packets")
+    waiting = frame(result, "queues").query("port == 's0->h3' and 8_000_000 < t_ns < 18_000_000").bytes
+    assert 30_000 < waiting.median() < 75_000
+    assert frame(result, "queues").marks.sum() <= counted(result, "marked_packets")
 
 
 @pytest.mark.needs("kernel")
-def test_memories_are_compared(bed: KernelTestbed, tmp_path: Path) -> None:
+def test_memories_of_both_ends_agree(bed: KernelTestbed, tmp_path: Path) -> None:
     """Responder and requester hold the same bytes after a WRITE."""
     result = ran(bed, tmp_path, INCAST, "transports=[roce]", "workload={kind: incast, senders: 1, size: 1MB}")
     results = json.loads(result.raw["account.json"])["results"]
@@ -217,7 +211,7 @@ def test_memories_are_compared(bed: KernelTestbed, tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("kernel")
-def test_one_cell_mixes_tcp_and_rdma_and_a_cut_stops_both(bed: KernelTestbed, tmp_path: Path) -> None:
+def test_link_cut_stops_tcp_and_rdma_of_one_cell(bed: KernelTestbed, tmp_path: Path) -> None:
     result = ran(bed, tmp_path, MIXED)
     groups = dict(zip(result.tables["flows"]["group"], result.tables["flows"]["service"], strict=True))
     assert groups == {"verbs": "rc", "streams": "tcp"}
@@ -225,14 +219,12 @@ def test_one_cell_mixes_tcp_and_rdma_and_a_cut_stops_both(bed: KernelTestbed, tm
     assert goodput_bps(result, 2_000_000, 5_000_000) > 8e9
     assert goodput_bps(result, 7_000_000, 8_000_000) == 0, "the millisecond before the link is back"
     assert counted(result, "lost_packets") > 0, "what waited in the port, full or just drained by DCTCP"
-    rows = zip(
-        result.tables["throughput"]["flow_id"], column(result, "throughput", "delivered_bytes"), strict=True
-    )
-    assert {str(flow).partition("/")[0] for flow, delivered in rows if delivered} == {"verbs", "streams"}
+    moved = frame(result, "throughput").query("delivered_bytes > 0").flow_id
+    assert {flow_id.partition("/")[0] for flow_id in moved} == {"verbs", "streams"}
 
 
 @pytest.mark.needs("kernel")
-def test_losses_are_counted_where_they_happen(bed: KernelTestbed, tmp_path: Path) -> None:
+def test_lost_packets_are_counted_apart_from_drops(bed: KernelTestbed, tmp_path: Path) -> None:
     """Go-back-N: packets lost by their IP ID are sent again, and every byte arrives."""
     lossy = "faults=[{kind: loss, target: h3, model: identification, one_in: 512}]"
     result = ran(bed, tmp_path, INCAST, "transports=[roce]", lossy, "workload.repeat_for=5ms")
@@ -259,7 +251,7 @@ def test_the_same_cell_twice_has_the_same_tables(bed: KernelTestbed, tmp_path: P
 @pytest.mark.needs("kernel")
 @pytest.mark.long
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc", "roce", "dctcp"])
-def test_a_busy_computer_changes_nothing(bed: KernelTestbed, tmp_path: Path, transport: str) -> None:
+def test_busy_computer_changes_no_table(bed: KernelTestbed, tmp_path: Path, transport: str) -> None:
     settings = f"transports=[{transport}]", "workload.repeat_for=50ms"
     alone = plain(ran(bed, tmp_path, INCAST, *settings))
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
@@ -271,12 +263,12 @@ def test_a_busy_computer_changes_nothing(bed: KernelTestbed, tmp_path: Path, tra
             loop.wait()
 
 
-def test_flows_that_cannot_take_turns_need_limiters_enough(tmp_path: Path) -> None:
+def test_reads_and_uc_need_a_limiter_each(tmp_path: Path) -> None:
     """READs keep theirs, and so does what goes over UC."""
     many = "workload={kind: many_pairs, hosts: 4, load: 0.5, arrive_for: 1s, verb: VERB}"
     for verb, transport, is_refused in (
         ("write", "rogue", False), ("read", "rogue", True), ("write", "rogue-uc", True),
     ):  # fmt: skip
         settings = (many.replace("VERB", verb), f"transports=[{transport}]", "probe=null")
-        reason = unsupported(cell_of(tmp_path, *settings, "topology.nic_limiters=2"))
+        reason = KernelTestbed().unsupported(cell_of(tmp_path, *settings, "topology.nic_limiters=2"))
         assert ("its card has 2 limiters for them: 3 respond to READs" in str(reason)) is is_refused

@@ -39,7 +39,7 @@ def sending(mood: int, kind: type[Simulation] = Simulation) -> Simulation:
 
 
 @pytest.mark.usefixtures("moody")
-def test_it_is_known_like_any_other() -> None:
+def test_compiled_control_is_registered_and_unregistered() -> None:
     assert CONTROLS["moody"].meaning == "It does what it likes (a compiled control from outside the engine)"
     assert [(each.name, each.maximum) for each in CONTROLS["moody"].parameters] == [("mood", 9)]
     moody = NIC_CONTROLS["moody"]
@@ -51,7 +51,7 @@ def test_it_is_known_like_any_other() -> None:
 
 @pytest.mark.usefixtures("moody")
 @pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
-def test_it_hears_acknowledgements_and_says_what_it_believes(kind: type[Simulation]) -> None:
+def test_compiled_control_sees_acknowledgements_and_reports_metrics(kind: type[Simulation]) -> None:
     simulation = sending(0, kind)
     simulation.run_until(MILLISECOND_NS)
     (sender, _) = simulation.control_metrics().values()
@@ -77,7 +77,7 @@ def line_of(words: str) -> int:
         (8, "metrics: secret", "secret"),
     ],
 )
-def test_what_is_wrong_with_it_is_a_sentence_with_its_place(
+def test_errors_of_a_compiled_control_have_their_place(
     kind: type[Simulation], mood: int, words: str, line: str | None
 ) -> None:
     with pytest.raises(ControlError) as caught:
@@ -89,7 +89,7 @@ def test_what_is_wrong_with_it_is_a_sentence_with_its_place(
 
 
 @pytest.mark.usefixtures("moody")
-def test_nothing_calls_it_again() -> None:
+def test_failed_control_stops_the_simulation() -> None:
     simulation = sending(5)
     with pytest.raises(ControlError, match="tired"):
         simulation.run_until(MILLISECOND_NS)
@@ -132,7 +132,7 @@ def test_nothing_calls_it_again() -> None:
         ),
     ],
 )
-def test_what_is_no_control_is_a_sentence(text: str, words: str) -> None:
+def test_header_without_one_control_is_an_error(text: str, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_plugins([plugin(text, "my.h")])
     assert words in str(caught.value)
@@ -165,7 +165,7 @@ def saying(
 
 
 @pytest.mark.usefixtures("unloaded")
-def test_text_that_is_no_utf8_is_told_with_its_place() -> None:
+def test_error_text_without_utf8_is_shown_with_its_place() -> None:
     saying('rogue::fail("\\xff" + std::string(509, \'a\') + "\u00e9\u00e9");', meaning=r'"\xff \x1b[2J"')
     assert CONTROLS["mine"].meaning.startswith("\ufffd \ufffd[2J (")
     with pytest.raises(ControlError) as caught:
@@ -176,7 +176,7 @@ def test_text_that_is_no_utf8_is_told_with_its_place() -> None:
 
 @pytest.mark.usefixtures("unloaded")
 @pytest.mark.parametrize("kind", [Simulation, ReferenceSimulation])
-def test_a_metric_whose_name_is_no_utf8_is_shown(kind: type[Simulation]) -> None:
+def test_metric_name_without_utf8_is_shown(kind: type[Simulation]) -> None:
     saying()
     assert set(NicControl("mine").alone(10**9).metrics(0)) >= {"a\ufffd"}
     simulation = Star(hosts=2).build(kind)
@@ -187,20 +187,20 @@ def test_a_metric_whose_name_is_no_utf8_is_shown(kind: type[Simulation]) -> None
 
 
 @pytest.mark.parametrize("missing", ["name", "meaning", "of_gain"])
-def test_a_text_that_is_not_there_is_a_sentence(missing: str) -> None:
+def test_null_name_or_meaning_is_an_error(missing: str) -> None:
     with pytest.raises(ConfigError, match=r"my.h: got a control that has a name or a meaning that is a null"):
         saying(**{missing: "nullptr"})
 
 
 @pytest.mark.usefixtures("moody")
-def test_values_are_as_many_as_parameters() -> None:
+def test_number_of_values_must_match_the_parameters() -> None:
     compiled = CONTROLS["moody"].compiled
     assert compiled is not None
     with pytest.raises(ValueError, match="expected 1 values, got 2"):
         compiled.maker([1, 2])
 
 
-def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+def test_taken_name_is_refused(tmp_path: Path) -> None:
     text = MOODY.read_text().replace('"moody"', '"dcqcn"')
     with pytest.raises(ConfigError, match=r"my.h: got a second nic_control dcqcn, expected a name that no"):
         load_plugins([plugin(text, "my.h")])
@@ -223,23 +223,23 @@ ROGUE_NIC_CONTROL(Knowing, "knowing", "It reports the facts of its path");
 """
 
 
-def test_a_constructor_may_be_told_of_the_path(tmp_path: Path) -> None:
+def test_constructor_may_take_the_facts_of_the_path(tmp_path: Path) -> None:
     (tmp_path / "knowing.h").write_text(PATH)
     load_plugins([read_plugin(str(tmp_path / "knowing.h"), "")])
     try:
         simulation = Star(hosts=2).build()
         control = NicControl("knowing")
         simulation.connect("h0", "h1", mtu_bytes=1024, retry_count=7, timeout_exponent=14, control=control)
-        told, _ = simulation.control_metrics().values()
+        metrics, _ = simulation.control_metrics().values()
     finally:
         unload_plugins()
     base_rtt_ps = 2 * (884_800 + 68_800) + 4_000_000
-    assert told == {
+    assert metrics == {
         "base_rtt_ps": base_rtt_ps, "mtu_bytes": 1024, "packet_bytes": 1106, "hops": 1, "rate_bps": 10**10,
     }  # fmt: skip
 
 
-def test_a_copy_of_a_shipped_header_is_a_plug_in_with_the_same_bytes(tmp_path: Path) -> None:
+def test_copy_of_a_shipped_header_gives_the_same_digest(tmp_path: Path) -> None:
     """PowerTCP hears of hops, acknowledgements and its path, and keeps a vector."""
     text = (Path(__file__).parents[4] / "simulator/cpp/cc/powertcp.h").read_text()
     (tmp_path / "mine.h").write_text(text.replace('"powertcp"', '"mine"'))

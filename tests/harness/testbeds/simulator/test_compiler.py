@@ -37,19 +37,19 @@ def test_no_compiler_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> No
     ("named", "words"),
     [("false", "false, which does not say its version"), ("c++ '", "no c\\+\\+ ' on this")],
 )
-def test_what_is_no_compiler_is_a_sentence(named: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusable_compiler_is_an_error(named: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", named)
     with pytest.raises(ConfigError, match=words):
         find_compiler("my.h")
 
 
-def test_the_first_error_is_told_with_its_line(tmp_path: Path) -> None:
+def test_first_compiler_error_has_its_line(tmp_path: Path) -> None:
     said = problem("int one;\nint two = three;\nint four = five;\n", tmp_path)
     assert said.startswith("my.h:2: got 'three' was not declared in this scope, expected C++20")
     assert said.endswith("correct the line; /cache/x.log has all that the compiler said.")
 
 
-def test_a_file_beside_it_is_not_there(tmp_path: Path) -> None:
+def test_include_of_a_neighbouring_file_fails(tmp_path: Path) -> None:
     """It would not travel, nor would anybody compile again when it changes."""
     assert problem("#include <mine.h>\n", tmp_path).startswith("my.h:1: got mine.h: No such file")
 
@@ -57,12 +57,14 @@ def test_a_file_beside_it_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", ['#include "mine.h"', " # include  </etc/mine.h>", "#include <a/../../mine.h>"]
 )
-def test_a_file_of_the_authors_own_is_refused(line: str, tmp_path: Path) -> None:
+def test_includes_of_own_files_are_refused(line: str, tmp_path: Path) -> None:
     said = problem(f"#include <cmath>\n{line}\n", tmp_path)
     assert said.startswith(f"my.h:2: got {line.strip()}, expected C++20")
 
 
-def test_no_environment_variable_brings_one_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variables_add_no_include_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mine.h").write_text("")
     monkeypatch.setenv("CPATH", str(tmp_path / "mine"))
@@ -70,16 +72,16 @@ def test_no_environment_variable_brings_one_in(tmp_path: Path, monkeypatch: pyte
     assert "mine.h: No such file" in problem("#include <mine.h>\n", tmp_path)
 
 
-def test_what_nothing_defines_is_an_error_with_its_line(tmp_path: Path) -> None:
+def test_undefined_reference_has_its_line(tmp_path: Path) -> None:
     said = problem("int wanted();\n\nint got() { return wanted(); }\n", tmp_path)
     assert said.startswith("my.h:3: got undefined reference to `wanted()', expected C++20")
 
 
-def test_a_text_may_have_any_character(tmp_path: Path) -> None:
+def test_source_may_have_any_character(tmp_path: Path) -> None:
     assert problem('const char* text = "grün";\nint two = grün;\n', tmp_path).startswith("my.h:2: got 'gr")
 
 
-def test_a_compiler_is_found_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_compiler_works_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mycc").write_text('#!/bin/sh\nexec c++ "$@"\n')
     (tmp_path / "mycc").chmod(0o755)
     (tmp_path / "build").mkdir()
@@ -89,7 +91,7 @@ def test_a_compiler_is_found_from_any_directory(tmp_path: Path, monkeypatch: pyt
     assert find_compiler("my.h").compile("int one;", tmp_path / "build").library is not None
 
 
-def test_a_compiler_that_does_not_end_is_ended_with_all_it_started(
+def test_endless_compiler_is_killed_with_its_children(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rogue.harness.testbeds.simulator.compiled_controls.SECONDS_MAX", 0.3)
@@ -99,19 +101,19 @@ def test_a_compiler_that_does_not_end_is_ended_with_all_it_started(
     assert said.startswith("my.h: got /bin/sh, which took more than 0.3 s, expected C++20")
 
 
-def test_an_error_in_the_interface_has_the_line_of_the_author(tmp_path: Path) -> None:
+def test_error_in_our_header_has_the_authors_line(tmp_path: Path) -> None:
     text = DCQCN_COMPILED.read_text().replace("Dcqcn(const rogue::Parameters& parameters, ", "Dcqcn(")
     text = text.replace("parameters.", "rogue::Parameters({}, nullptr).")
     line = next(number for number, each in enumerate(text.splitlines(), 1) if "ROGUE_NIC_CONTROL" in each)
     assert problem(text, tmp_path).startswith(f"my.h:{line}: got ")
 
 
-def test_a_call_that_would_never_come_is_refused(tmp_path: Path) -> None:
+def test_method_that_overrides_nothing_is_an_error(tmp_path: Path) -> None:
     text = DCQCN_COMPILED.read_text().replace("on_cnp(std::int64_t now_ps) override", "on_cnp(int now_ps)")
     assert "was hidden" in problem(text, tmp_path)
 
 
-def test_words_without_an_error_are_told_whole() -> None:
+def test_compiler_output_without_an_error_is_shown() -> None:
     assert "got killed, expected" in str(Compiled(None, "what\nkilled\n").problem("my.h", LOG))
     assert "got no words of the compiler" in str(Compiled(None, "").problem("my.h", LOG))
 
@@ -125,7 +127,7 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CountingCompile
     return CountingCompiler(tmp_path, monkeypatch)
 
 
-def test_a_text_is_compiled_once(compiler: CountingCompiler) -> None:
+def test_source_is_compiled_once(compiler: CountingCompiler) -> None:
     first = library_of(TEXT, "my.h")
     assert compiler.calls() == 1
     assert library_of(TEXT, "another name.h") == first
@@ -134,7 +136,7 @@ def test_a_text_is_compiled_once(compiler: CountingCompiler) -> None:
     assert first.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_another_text_and_another_compiler_make_another(
+def test_other_source_or_compiler_gives_another_library(
     compiler: CountingCompiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = library_of(TEXT, "my.h")
@@ -145,7 +147,7 @@ def test_another_text_and_another_compiler_make_another(
 
 
 @pytest.mark.usefixtures("compiler")
-def test_the_place_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_library_path_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A loader takes a name without a slash for one that it has to search."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
@@ -153,7 +155,7 @@ def test_the_place_is_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("compiler")
-def test_two_at_once_find_the_same() -> None:
+def test_concurrent_compilations_give_one_library() -> None:
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(library_of, [TEXT, TEXT], ["my.h", "my.h"])
     assert one == other
@@ -161,7 +163,7 @@ def test_two_at_once_find_the_same() -> None:
 
 
 @pytest.mark.usefixtures("compiler")
-def test_a_failure_keeps_what_the_compiler_said_and_nothing_else() -> None:
+def test_failure_keeps_only_the_compilers_log() -> None:
     with pytest.raises(ConfigError, match=r"my.h:1: got .*; correct the line; (\S+\.log) has all") as caught:
         library_of("int anything = nothing;", "my.h")
     (log,) = cache_directory("controls").iterdir()
@@ -170,7 +172,7 @@ def test_a_failure_keeps_what_the_compiler_said_and_nothing_else() -> None:
 
 
 @pytest.mark.usefixtures("compiler")
-def test_a_place_that_cannot_be_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusable_cache_directory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     with pytest.raises(ConfigError, match=r"my.h: got 'Not a directory' on /dev/null.*set XDG_CACHE_HOME"):
         library_of(TEXT, "my.h")

@@ -1,7 +1,6 @@
 """Test the contracts of controls in NICs, switches and receivers."""
 
 from collections.abc import Iterator, Mapping
-from types import ModuleType
 
 import pytest
 from helpers import receiver_files, switch_files
@@ -24,7 +23,7 @@ def nothing_stays() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", CONTROLS)
-def test_every_shipped_control_keeps_it(name: str) -> None:
+def test_every_shipped_control_keeps_its_contract(name: str) -> None:
     assert nic_control_faults(name) == []
 
 
@@ -86,18 +85,18 @@ class Hurried(Kept):
         self.deadline_ps = now_ps + 1
 
 
-class Infinite(Kept):
-    """Its metric is infinite."""
-
-    def metrics(self, now_ps: int) -> dict[str, float]:
-        return {"ratio": float("inf")}
-
-
 class Undefined(Kept):
     """Its metric is NaN."""
 
     def metrics(self, now_ps: int) -> dict[str, float]:
         return {"ratio": float("nan")}
+
+
+class Infinite(Kept):
+    """Its metric is infinite."""
+
+    def metrics(self, now_ps: int) -> dict[str, float]:
+        return {"ratio": float("inf")}
 
 
 class Growing(Kept):
@@ -117,8 +116,8 @@ class Telemetric(Kept):
 
     wants_telemetry = True
 
-    def on_acknowledgement(self, *told: object) -> None:
-        hops = told[-1]
+    def on_acknowledgement(self, *arguments: object) -> None:
+        hops = arguments[-1]
         assert isinstance(hops, list)
         self.rate_bps = hops[0][3]
 
@@ -136,18 +135,18 @@ class Telemetric(Kept):
         (Growing, "metrics() has other names than before: after_0, after_1"),
     ],
 )
-def test_each_fault_is_a_sentence(control: type[PrototypeControl], words: str) -> None:
+def test_broken_contract_is_a_sentence(control: type[PrototypeControl], words: str) -> None:
     register_nic_control("mine", control, [ControlParameter("part", 1, 0, 2, "of the line's rate")])
     assert words in nic_control_faults("mine")[0]
 
 
 @pytest.mark.parametrize("control", [Kept, Contradicting, Telemetric])
-def test_what_is_right_has_none(control: type[PrototypeControl]) -> None:
+def test_kept_contract_has_no_faults(control: type[PrototypeControl]) -> None:
     register_nic_control("mine", control, [ControlParameter("part", 1, 0, 2, "of the line's rate")])
     assert nic_control_faults("mine") == []
 
 
-def test_a_control_that_lets_nothing_through_is_told() -> None:
+def test_control_that_sends_nothing_is_a_fault() -> None:
     class Silent(Kept):
         """Its rate is one bit per second."""
 
@@ -160,7 +159,7 @@ def test_a_control_that_lets_nothing_through_is_told() -> None:
     ]
 
 
-def test_a_parameter_is_explained() -> None:
+def test_parameter_without_a_meaning_is_a_fault() -> None:
     register_nic_control("mine", Kept, [ControlParameter("part", 1, 0, 2, " ")])
     assert nic_control_faults("mine") == ["part has no meaning in words"]
 
@@ -171,56 +170,43 @@ SWITCH_HEADER = """\
 {before}
 class Mine final : public rogue::SwitchControl {{
  public:
-  {wants}
   Mine(const rogue::Parameters&, const rogue::Place&) {{}}
   {body}
 }};
 ROGUE_SWITCH_CONTROL(Mine, "mine", "it is tried", {{"x", 1, 0, 2, "{meaning}"}});
 """
 ARRIVAL = "rogue::Verdict on_arrival(const rogue::Arrival&) override"
+TAKE = "rogue::Verdict::kTake"
+CHOICE = "std::uint32_t choose(const rogue::Choice& choice) override"
 
 
 @pytest.mark.parametrize(
-    ("words", "before", "wants", "body", "meaning"),
+    ("words", "changed"),
     [
-        ("x has no meaning in words", "", "", f"{ARRIVAL} {{ return rogue::Verdict::kTake; }}", " "),
-        ("it has none of on_arrival, on_departure and choose", "", "", "", "a"),
+        ("x has no meaning in words", {"meaning": " "}),
+        ("it has none of on_arrival, on_departure and choose", {"body": ""}),
         (
             "it trims, and has no on_arrival, which alone may say so",
-            "",
-            "static constexpr bool trims = true;",
-            "std::uint32_t choose(const rogue::Choice& choice) override { return choice.hashed; }",
-            "a",
+            {"body": f"static constexpr bool trims = true; {CHOICE} {{ return choice.hashed; }}"},
         ),
         (
             "nothing arrived within 3 ms, expected some transfers to end",
-            "",
-            "",
-            f"{ARRIVAL} {{ return rogue::Verdict::kDrop; }}",
-            "a",
+            {"body": f"{ARRIVAL} {{ return rogue::Verdict::kDrop; }}"},
         ),
         (
             "the same calls gave another result",
-            "static int calls = 0;",
-            "",
-            f"{ARRIVAL} {{ return ++calls % 97 == 0 ? rogue::Verdict::kDrop : rogue::Verdict::kTake; }}",
-            "a",
+            {
+                "before": "static int calls = 0;",
+                "body": f"{ARRIVAL} {{ return ++calls % 97 ? {TAKE} : rogue::Verdict::kDrop; }}",
+            },
         ),
-        (
-            "mine.choose: expected a port below 3, got 3",
-            "",
-            "",
-            "std::uint32_t choose(const rogue::Choice&) override { return 3; }",
-            "a",
-        ),
-        ("on_arrival: stop", "", "", f'{ARRIVAL} {{ rogue::fail("stop"); }}', "a"),
+        ("mine.choose: expected a port below 3, got 3", {"body": f"{CHOICE} {{ return 3; }}"}),
+        ("on_arrival: stop", {"body": f'{ARRIVAL} {{ rogue::fail("stop"); }}'}),
     ],
 )
-def test_a_switch_control_that_does_not_is_a_sentence(
-    words: str, before: str, wants: str, body: str, meaning: str
-) -> None:
-    text = SWITCH_HEADER.format(before=before, wants=wants, body=body, meaning=meaning)
-    load_plugins([plugin(text, "mine.h")])
+def test_broken_contract_of_a_switch_control_is_a_sentence(words: str, changed: dict[str, str]) -> None:
+    usual = {"before": "", "body": f"{ARRIVAL} {{ return {TAKE}; }}", "meaning": "a"}
+    load_plugins([plugin(SWITCH_HEADER.format(**usual | changed), "mine.h")])
     (fault,) = switch_control_faults("mine")
     assert words in fault
 
@@ -248,45 +234,39 @@ class Mine final : public rogue::ReceiverControl {{
 }};
 ROGUE_RECEIVER_CONTROL(Mine, "mine", "it is tried", {{"x", 1, 0, 2, "{meaning}"}});
 """
-NEVER = "rogue::kNever"
 
 
 @pytest.mark.parametrize(
-    ("words", "before", "following", "turn", "meaning"),
+    ("words", "changed"),
     [
-        ("x has no meaning in words", "", NEVER, "return {connection_, 9000};", " "),
-        ("transfers ended within", "", NEVER, "return {};", "a"),
+        ("x has no meaning in words", {"meaning": " "}),
+        ("transfers ended within", {"turn": "return {};"}),
         (
             "the same calls gave another result",
-            "static int calls = 0;",
-            NEVER,
-            "return {connection_, ++calls % 97 * 100};",
-            "a",
+            {"before": "static int calls = 0;", "turn": "return {connection_, ++calls % 97 * 100};"},
         ),
-        ("expected a connection below 6 or kNobody, got 6", "", NEVER, "return {6, 1};", "a"),
-        ("or later after on_turn", "", "now_ps", "return {};", "a"),
-        ("on_turn: stop", "", NEVER, 'rogue::fail("stop");', "a"),
+        ("expected a connection below 6 or kNobody, got 6", {"turn": "return {6, 1};"}),
+        ("or later after on_turn", {"next": "now_ps", "turn": "return {};"}),
+        ("on_turn: stop", {"turn": 'rogue::fail("stop");'}),
     ],
 )
-def test_a_receiver_control_that_does_not_is_a_sentence(
-    words: str, before: str, following: str, turn: str, meaning: str
-) -> None:
-    text = RECEIVER_HEADER.format(before=before, next=following, turn=turn, meaning=meaning)
-    load_plugins([plugin(text, "mine.h")])
+def test_broken_contract_of_a_receiver_control_is_a_sentence(words: str, changed: dict[str, str]) -> None:
+    usual = {"before": "", "next": "rogue::kNever", "turn": "return {connection_, 9000};", "meaning": "a"}
+    load_plugins([plugin(RECEIVER_HEADER.format(**usual | changed), "mine.h")])
     (fault,) = receiver_control_faults("mine")
     assert words in fault
 
 
-@pytest.mark.parametrize(
-    ("files", "name"),
-    [(files, name) for files in (switch_files, receiver_files) for name in files.NAMES],
-)
-def test_controls_of_the_tests_keep_it(files: ModuleType, name: str) -> None:
-    with files.loaded(name):
-        if files is switch_files:
-            assert switch_control_faults(name) == []
-        else:
-            assert receiver_control_faults("rccc_outside" if name == "rccc" else name) == []
+@pytest.mark.parametrize("name", switch_files.NAMES)
+def test_switch_controls_of_the_tests_keep_their_contracts(name: str) -> None:
+    with switch_files.loaded(name):
+        assert switch_control_faults(name) == []
+
+
+@pytest.mark.parametrize("name", receiver_files.NAMES)
+def test_receiver_controls_of_the_tests_keep_their_contracts(name: str) -> None:
+    with receiver_files.loaded(name):
+        assert receiver_control_faults("rccc_outside" if name == "rccc" else name) == []
 
 
 def test_no_file_is_left_out() -> None:

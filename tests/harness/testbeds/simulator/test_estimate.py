@@ -32,7 +32,7 @@ OFFERED = "{kind: pairs, flows: [{source: h0, destination: h2, offered: 2Gbps}],
         ["transports=[dctcp]", FAT_TREE, POISSON, NO_PROBE],
     ],
 )
-def test_packets_and_links_are_those_of_the_run(tmp_path: Path, settings: list[str]) -> None:
+def test_estimated_packet_hops_are_those_of_the_run(tmp_path: Path, settings: list[str]) -> None:
     """To a tenth, where little is lost; what the probe adds is in it."""
     cell = cell_of(tmp_path, *settings)
     facts = SimulatorTestbed().run(cell, lambda _fraction: None).facts
@@ -61,7 +61,7 @@ def test_segments_verbs_and_large_networks_cost_more(
     assert dear - cheap == pytest.approx(seconds, rel=0.02, abs=1e-3)
 
 
-def test_a_transport_repeats_packets_unless_something_holds_it_back(tmp_path: Path) -> None:
+def test_uncontrolled_lossy_transport_repeats_packets(tmp_path: Path) -> None:
     def hops(transport: str) -> float:
         return expected_packet_hops(cell_of(tmp_path, f"transports=[{transport}]"))
 
@@ -69,7 +69,7 @@ def test_a_transport_repeats_packets_unless_something_holds_it_back(tmp_path: Pa
     assert hops("irn") == hops("irn+pfc")
 
 
-def test_a_transfer_costs_more_than_its_bytes_and_a_waiting_one_even_more(tmp_path: Path) -> None:
+def test_transfers_and_waiting_transfers_cost_time(tmp_path: Path) -> None:
     """A ring of 16 hosts has 2 x 15 x 16 transfers of 15 us; all but the first 16 wait, which costs 25 us."""
     ring = "workload={kind: collective, hosts: 16, size: 16KB}"
     settings = (ring, "topology={kind: star, hosts: 16, rate: 10Gbps}", "transports=[roce]", NO_PROBE)

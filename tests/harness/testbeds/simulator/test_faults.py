@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import cell_of, simulated
 
-from rogue.harness.testbeds.base import CellResult, TestbedError
-from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.harness.testbeds.base import TestbedError
 from rogue.harness.testbeds.simulator.network import unsupported_fault
 
 CUT = "faults=[{kind: link_cut, at: 1ms, target: h1, duration: 2ms}]"
@@ -18,7 +17,7 @@ REROUTED = "{kind: link_cut, target: s0-s1, at: 1ms, duration: 2ms, reroute_afte
 
 
 @pytest.mark.parametrize(
-    ("transports", "faults", "told"),
+    ("transports", "faults", "reason"),
     [
         ("[roce+dcqcn, irn]", REROUTED, None),
         ("[roce+rocc]", REROUTED, "reroute_after changes the ways of rocc, whose switches send"),
@@ -32,21 +31,22 @@ REROUTED = "{kind: link_cut, target: s0-s1, at: 1ms, duration: 2ms, reroute_afte
         ),
     ],
 )
-def test_whose_ways_may_change(tmp_path: Path, transports: str, faults: str, told: str | None) -> None:
+def test_rerouting_is_refused_for_controls_bound_to_a_path(
+    tmp_path: Path, transports: str, faults: str, reason: str | None
+) -> None:
     settings = (RING, f"transports={transports}", f"faults=[{faults}]", "workload.senders=2")
     cells = [cell_of(tmp_path, *settings, index=index) for index in range(transports.count(",") + 1)]
-    assert (unsupported_fault(cells[-1]) or "None").startswith(str(told))
+    assert (unsupported_fault(cells[-1]) or "None").startswith(str(reason))
 
 
-def test_two_ways_of_losing_on_one_link(tmp_path: Path) -> None:
-    told = unsupported_fault(cell_of(tmp_path, LOSS % "one_in: 8}, {kind: loss, target: h1, one_in: 2"))
-    assert told == "the simulator's links lose packets in one way each; take a loss away"
+def test_two_losses_of_one_link_are_refused(tmp_path: Path) -> None:
+    reason = unsupported_fault(cell_of(tmp_path, LOSS % "one_in: 8}, {kind: loss, target: h1, one_in: 2"))
+    assert reason == "the simulator's links lose packets in one way each; take a loss away"
 
 
 def test_lost_packets_are_sent_again(tmp_path: Path) -> None:
-    cell = cell_of(tmp_path, LOSS % "one_in: 100", "transports=[roce]")
-    tables = SimulatorTestbed().run(cell, lambda _fraction: None).tables
-    retransmitted = dict(zip(tables["flows"]["src"], tables["flows"]["retransmitted_bytes"], strict=True))
+    flows = simulated(tmp_path, LOSS % "one_in: 100", "transports=[roce]").tables["flows"]
+    retransmitted = dict(zip(flows["src"], flows["retransmitted_bytes"], strict=True))
     assert retransmitted["h0"] == 0
     assert retransmitted["h1"] >= 1024
 
@@ -57,14 +57,14 @@ def test_a_cut_stops_a_sender_until_its_timer_notices(tmp_path: Path) -> None:
         CUT.replace("h1", "h0"), "transports=[{name: roce, timeout_exponent: 10}]", "workload.senders=1",
         "workload.repeat_for=12ms", "measure=[{kind: throughput, interval: 500us}]",
     )  # fmt: skip
-    table = SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None).tables["throughput"]
+    table = simulated(tmp_path, *settings).tables["throughput"]
     delivered = dict(zip(table["t_ns"], table["delivered_bytes"], strict=True))
     silent = [t_ns for t_ns, size_bytes in delivered.items() if size_bytes == 0]
     assert silent == list(range(2_000_000, 5_000_001, 500_000))
     assert delivered[12_000_000] > 500_000
 
 
-def test_links_that_fail_lose_packets_until_switches_know(tmp_path: Path) -> None:
+def test_failed_links_lose_packets_until_rerouting(tmp_path: Path) -> None:
     """Of the ports of switches only theirs lose any; a host's timer is 67 ms, and all transfers are done."""
     settings = (
         "topology={kind: fat_tree, k: 4, rate: 10Gbps}", "transports=[irn]", "probe=null",
@@ -72,7 +72,7 @@ def test_links_that_fail_lose_packets_until_switches_know(tmp_path: Path) -> Non
         "faults=[{kind: link_failures, links: 4, at: 100us, duration: 50ms, reroute_after: 50us}]",
     )  # fmt: skip
     cell = cell_of(tmp_path, *settings)
-    tables = SimulatorTestbed().run(cell, lambda _fraction: None).tables
+    tables = simulated(tmp_path, *settings).tables
     rows = zip(*(tables["counters"][column] for column in ("port", "name", "after")), strict=True)
     lost = {port for port, name, value in rows if name == "lost_packets" and value}
     failed = {port for outage in cell.network.outages for port in outage.ports}
@@ -92,23 +92,18 @@ PAUSED = (
 )
 
 
-def run(tmp_path: Path, *settings: str) -> CellResult:
-    tmp_path.mkdir(exist_ok=True)
-    return SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None)
-
-
-def test_a_storm_silences_senders_until_its_watchdog_barks(tmp_path: Path) -> None:
+def test_pause_storm_lasts_until_the_nic_watchdog(tmp_path: Path) -> None:
     """h3 receives; its switch stands still from 1 ms on, for 2 ms or to the end."""
     paused_ns = []
     for watchdog in ("2ms", "9ms"):
-        pauses = run(tmp_path / watchdog, STORM % watchdog, *PAUSED).tables["pauses"]
+        pauses = simulated(tmp_path, STORM % watchdog, *PAUSED).tables["pauses"]
         rows = zip(pauses["port"], pauses["duration_ns"], strict=True)
         paused_ns.append(max(duration_ns for port, duration_ns in rows if port == "s0->h3"))
     assert paused_ns == pytest.approx([2_000_000, 9_000_000], rel=0.01)
 
 
-def test_a_slow_receiver_gets_its_rate_while_it_is_slow(tmp_path: Path) -> None:
-    table = run(tmp_path, SLOW, *PAUSED).tables["throughput"]
+def test_slow_receiver_gets_its_rate_while_slow(tmp_path: Path) -> None:
+    table = simulated(tmp_path, SLOW, *PAUSED).tables["throughput"]
     delivered: dict[int, int] = {}
     for t_ns, size_bytes in zip(table["t_ns"], table["delivered_bytes"], strict=True):
         delivered[t_ns] = delivered.get(t_ns, 0) + size_bytes
@@ -117,15 +112,15 @@ def test_a_slow_receiver_gets_its_rate_while_it_is_slow(tmp_path: Path) -> None:
     assert fast > 4 * slow
 
 
-def test_faults_of_pauses_need_switches_that_obey(tmp_path: Path) -> None:
-    told = unsupported_fault(cell_of(tmp_path, STORM % "1ms", "transports=[roce]"))
-    assert told == "h3 pauses its switch, which obeys only with +pfc; add it, or take the fault away"
+def test_pause_faults_need_pfc_and_exclude_each_other(tmp_path: Path) -> None:
+    reason = unsupported_fault(cell_of(tmp_path, STORM % "1ms", "transports=[roce]"))
+    assert reason == "h3 pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     both = SLOW.replace("]", ", {kind: pause_storm, target: h3, at: 1ms, duration: 1ms}]")
-    told = unsupported_fault(cell_of(tmp_path, both, "transports=[roce+pfc]"))
-    assert told == "the simulator's NICs pause their switch for one reason each; take a fault away"
+    reason = unsupported_fault(cell_of(tmp_path, both, "transports=[roce+pfc]"))
+    assert reason == "the simulator's NICs pause their switch for one reason each; take a fault away"
 
 
-def test_a_routing_loop_is_a_sentence_or_has_an_end(tmp_path: Path) -> None:
+def test_routing_loop_is_refused_unless_packets_expire(tmp_path: Path) -> None:
     ring = (
         "topology={kind: ring, rate: 10Gbps, nic: ideal}",
         "workload={kind: permutation, shift: 1, size: 100KB, repeat_for: 1ms}",
@@ -133,15 +128,15 @@ def test_a_routing_loop_is_a_sentence_or_has_an_end(tmp_path: Path) -> None:
         "faults=[{kind: misrouting, target: s1-s0, destination: h1}]",
     )
     with pytest.raises(TestbedError, match="packets from 'h0' to 'h1' go in a loop: s0, s1, s0"):
-        run(tmp_path, *ring)
-    counters = run(tmp_path, *ring, "topology.ttl_hops=16").tables["counters"]
+        simulated(tmp_path, *ring)
+    counters = simulated(tmp_path, *ring, "topology.ttl_hops=16").tables["counters"]
     rows = zip(counters["name"], counters["after"], strict=True)
     assert sum(after for name, after in rows if name == "expired_packets") > 50
 
 
-def test_a_switch_that_floods(tmp_path: Path) -> None:
+def test_flooding_switch_sends_stray_packets(tmp_path: Path) -> None:
     settings = ("transports=[roce]", "faults=[{kind: flooding, target: s0, destination: h2}]")
-    counters = run(tmp_path, *settings, "workload.repeat_for=1ms").tables["counters"]
+    counters = simulated(tmp_path, *settings, "workload.repeat_for=1ms").tables["counters"]
     rows = zip(counters["port"], counters["name"], counters["after"], strict=True)
     strays = {port for port, name, after in rows if name == "stray_packets" and after > 0}
     assert "s0->h2" in strays

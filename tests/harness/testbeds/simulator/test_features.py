@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-from helpers.experiments import RECORDED, cell_of, packets_of_cell
+from helpers.experiments import RECORDED, cell_of, packets_of_cell, simulated
 
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.harness.errors import ConfigError
-from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.features import (
     feature_facts,
@@ -49,14 +48,8 @@ transports: [roce+pfc]
 """
 
 
-def run(tmp_path: Path, index: int) -> CellResult:
-    result = SimulatorTestbed().run(cell_of(tmp_path, text=INCAST, index=index), lambda _fraction: None)
-    assert result.failure is None
-    return result
-
-
-def test_without_it_the_incast_drops_and_with_it_nobody_does(tmp_path: Path) -> None:
-    without, native, rogue = (run(tmp_path, index) for index in range(3))
+def test_pfc_prevents_drops_of_an_incast(tmp_path: Path) -> None:
+    without, native, rogue = (simulated(tmp_path, text=INCAST, index=index) for index in range(3))
     assert sum(without.tables["queues"]["drops"]) > 0
     assert len(without.tables["pauses"]["port"]) == 0
     assert sum(native.tables["queues"]["drops"]) == sum(rogue.tables["queues"]["drops"]) == 0
@@ -89,7 +82,7 @@ def test_facts(tmp_path: Path) -> None:
     assert feature_facts(cell_of(tmp_path, averaged, text=INCAST)) == facts
 
 
-def test_groups_of_different_priorities_may_differ(tmp_path: Path) -> None:
+def test_groups_of_different_priorities_may_have_different_features(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "traffic[0].priority=3", text=GROUPS)
     assert unsupported_feature(cell) is None
     control = flow_control(cell)
@@ -140,7 +133,9 @@ def test_groups_of_different_priorities_are_marked_differently(tmp_path: Path) -
         (INCAST, ("transports=[roce+pfc]", "topology.buffer=unbounded"), "+pfc needs switches with a buffer"),
     ],
 )
-def test_what_does_not_go_together(tmp_path: Path, text: str, settings: tuple[str, ...], reason: str) -> None:
+def test_contradicting_groups_are_refused(
+    tmp_path: Path, text: str, settings: tuple[str, ...], reason: str
+) -> None:
     found = unsupported_feature(cell_of(tmp_path, *settings, text=text))
     assert found is not None and found.startswith(reason)
 
@@ -159,13 +154,11 @@ transports:
 """
 
 
-def test_an_incast_into_a_small_buffer(tmp_path: Path) -> None:
+def test_resent_bytes_of_an_incast_into_a_small_buffer(tmp_path: Path) -> None:
     """READs become WRITEs; all arrives; IRN repeats what was dropped and no more."""
     dropped, resent = [], []
     for index in range(6):
-        cell = cell_of(tmp_path, text=LOSSY, index=index)
-        result = SimulatorTestbed().run(cell, lambda _fraction: None)
-        assert result.failure is None
+        result = simulated(tmp_path, text=LOSSY, index=index)
         flows = result.tables["flows"]
         assert set(flows["status"]) == {"ok"}
         assert set(flows["verb"]) == {"write"}
@@ -180,29 +173,31 @@ def test_an_incast_into_a_small_buffer(tmp_path: Path) -> None:
     assert resent[1] > 2 * resent[0]
 
 
-def test_input_queued_switches_have_a_buffer_for_each_link(tmp_path: Path) -> None:
+def test_input_queued_switch_has_a_buffer_for_each_link(tmp_path: Path) -> None:
     """A port alone settles at half of a shared buffer of 60 KB; here three senders' links have 60 KB each."""
     most = {}
     for switch in ("shared", "voq"):
         settings = (f"topology.switch={switch}", "topology.buffer=60KB", "transports=[irn-nobdp]")
-        result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=INCAST), lambda _fraction: None)
-        assert result.failure is None
+        result = simulated(tmp_path, *settings, text=INCAST)
         most[switch] = max(result.tables["queues"]["max_bytes"])
     assert 25_000 < most["shared"] < 35_000
     assert 3 * 55_000 < most["voq"] <= 5 * 60_000
 
 
 @pytest.mark.parametrize("name", NIC_CONTROLS)
-def test_catalogue_and_engine_agree_on_what_a_control_needs(name: str) -> None:
+def test_catalogue_and_engine_agree_on_needs_of_controls(name: str) -> None:
     assert NIC_CONTROLS[name].wants_telemetry == CONTROLS[name].wants_telemetry
     assert NIC_CONTROLS[name].wants_fair_rates == CONTROLS[name].wants_feedback
 
 
 @pytest.mark.parametrize("name", BASES)
-def test_the_engine_has_every_base_of_the_catalogue(name: str) -> None:
+def test_engine_has_every_base_of_the_catalogue(name: str) -> None:
     transport = parse_transport(name)
-    if transport.service == "tcp":
-        assert RELIABILITIES[name].controls_window
+    is_tcp = transport.service == "tcp"
+    assert (name in RELIABILITIES and RELIABILITIES[name].controls_window) is is_tcp
+    assert (BASES[name].packets is not None) is is_tcp
+    if is_tcp:
+        assert transport.recovery is None
     else:
         assert transport.agent in TRANSPORTS
         assert transport.recovery is None or transport.recovery in RELIABILITIES
@@ -215,10 +210,10 @@ def test_priorities_share_a_port_by_their_weights(
     tmp_path: Path, weights: tuple[int, ...], share: float
 ) -> None:
     """Without a weight a priority goes first; in the beginning the pipe fills."""
-    cell = cell_of(tmp_path, f"topology.weights={list(weights)}", text=SHARED)
+    stated = f"topology.weights={list(weights)}"
+    cell = cell_of(tmp_path, stated, text=SHARED)
     assert unsupported_feature(cell) is None
-    result = SimulatorTestbed().run(cell, lambda _fraction: None)
-    table = result.tables["throughput"]
+    table = simulated(tmp_path, stated, text=SHARED).tables["throughput"]
     moved = {"a": 0, "b": 0}
     for flow, size in zip(table["flow_id"], table["delivered_bytes"], strict=True):
         moved[str(flow)[0]] += int(size)
@@ -227,8 +222,8 @@ def test_priorities_share_a_port_by_their_weights(
 
 
 def test_without_weights_other_priorities_are_refused_by_name(tmp_path: Path) -> None:
-    told = unsupported_feature(cell_of(tmp_path, text=SHARED))
-    assert told is not None and "topology.weights have one traffic class: set priority to 0" in told
+    reason = unsupported_feature(cell_of(tmp_path, text=SHARED))
+    assert reason is not None and "topology.weights have one traffic class: set priority to 0" in reason
 
 
 SENDERS = ("h0", "h1", "h2")
@@ -242,17 +237,17 @@ def test_each_packet_has_its_flow(tmp_path: Path) -> None:
     }
 
 
-def test_a_node_stands_for_its_links(tmp_path: Path) -> None:
+def test_node_name_selects_its_links(tmp_path: Path) -> None:
     table = packets_of_cell(tmp_path, "measure=[{kind: packets, ports: [h3, h0->s0]}]")
     assert set(table["port"]) == {"h3->s0", "s0->h3", "h0->s0"}
 
 
-def test_only_the_flows_asked_for(tmp_path: Path) -> None:
+def test_only_requested_flows_are_recorded(tmp_path: Path) -> None:
     table = packets_of_cell(tmp_path, "measure=[{kind: packets, flows: [main/h1->h3]}]")
     assert set(table["flow_id"]) == {"main/h1->h3"}
 
 
-def test_datagrams_beside_a_connection_belong_to_its_flow(tmp_path: Path) -> None:
+def test_datagrams_belong_to_the_flow_of_their_connection(tmp_path: Path) -> None:
     flow = build_network(cell_of(tmp_path, "transports=[rogue]", text=RECORDED)).flows[0]
     datagrams = [number for number in flow.all_qp_nums if number >= 1 << 23]
     assert len(datagrams) == 2
@@ -260,7 +255,7 @@ def test_datagrams_beside_a_connection_belong_to_its_flow(tmp_path: Path) -> Non
     assert set(flow.qp_nums) < set(flow.all_qp_nums)
 
 
-def test_a_flow_that_there_is_not_is_refused_by_name(tmp_path: Path) -> None:
+def test_unknown_flow_is_refused_by_name(tmp_path: Path) -> None:
     settings = "measure=[{kind: packets, flows: [nothing/x]}]"
     reason = SimulatorTestbed().unsupported(cell_of(tmp_path, settings, text=RECORDED))
     assert reason is not None
@@ -268,7 +263,7 @@ def test_a_flow_that_there_is_not_is_refused_by_name(tmp_path: Path) -> None:
     assert "there are main/h0->h3" in reason
 
 
-def test_hosts_that_take_no_part_are_refused(tmp_path: Path) -> None:
+def test_recording_idle_hosts_is_refused(tmp_path: Path) -> None:
     """Three hosts send to the last of six: h3 and h4 see no packet, unless a switch floods."""
     idle = ("topology.hosts=6", "measure=[{kind: packets, ports: [h3, s0->h4]}]")
     assert SimulatorTestbed().unsupported(cell_of(tmp_path, *idle, text=RECORDED)) == (
@@ -280,31 +275,25 @@ def test_hosts_that_take_no_part_are_refused(tmp_path: Path) -> None:
     assert SimulatorTestbed().unsupported(cell_of(tmp_path, *both, text=RECORDED)) is None
 
 
-def test_the_bound_is_a_fact_when_it_was_hit(tmp_path: Path) -> None:
-    facts = {
-        most: SimulatorTestbed()
-        .run(
-            cell_of(tmp_path, f"measure=[{{kind: packets, packets_max: {most}}}]", text=RECORDED),
-            lambda _fraction: None,
+def test_missed_packets_are_a_fact(tmp_path: Path) -> None:
+    few, all_missed = (
+        simulated(tmp_path, f"measure=[{{kind: packets, packets_max: {most}}}]", text=RECORDED).facts.get(
+            "packets_missed"
         )
-        .facts.get("packets_missed")
         for most in (10, 100_000)
-    }
-    assert facts[100_000] is None
-    assert isinstance(facts[10], int)
+    )
+    assert isinstance(few, int)
+    assert all_missed is None
 
 
 def test_recording_changes_nothing(tmp_path: Path) -> None:
-    digests = {
-        SimulatorTestbed()
-        .run(cell_of(tmp_path, f"measure={measure}", text=RECORDED), lambda _fraction: None)
-        .facts["completions_digest"]
-        for measure in ("[packets]", "[pauses]")
-    }
-    assert len(digests) == 1
+    packets, pauses = (
+        simulated(tmp_path, f"measure=[{measure}]", text=RECORDED).facts for measure in ("packets", "pauses")
+    )
+    assert packets["completions_digest"] == pauses["completions_digest"]
 
 
 @pytest.mark.parametrize("port", ["h0->h1", "s9", "h0->s1"])
-def test_a_port_that_there_is_not(port: str, tmp_path: Path) -> None:
+def test_unknown_port_is_an_error(port: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=f"the port {port}"):
         cell_of(tmp_path, f"measure=[{{kind: packets, ports: [{port}]}}]", text=RECORDED)

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from helpers.experiments import cell_of
+from helpers.experiments import cell_of, simulated
 
 from rogue.agent.core.clocks import HostNs
 from rogue.agent.drivers.simulated import SimulatedFlow
@@ -16,15 +16,10 @@ from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.network import build_network
 from rogue.harness.testbeds.simulator.order import Order
 from rogue.harness.testbeds.simulator.support import unsupported
-from rogue.simulator import RELIABILITIES, Simulation
+from rogue.simulator import Simulation
 from rogue.workloads.traffic import Arrival, Flow, Predecessor
-from rogue.workloads.transports import BASES
 
 ALONE = ("workload.senders=1", "workload.repeat_for=40ms")
-
-
-def run(tmp_path: Path, *settings: str) -> CellResult:
-    return SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None)
 
 
 def errors_ns(result: CellResult) -> np.ndarray:
@@ -32,10 +27,10 @@ def errors_ns(result: CellResult) -> np.ndarray:
     return np.asarray(rtt["rtt_ns"], float) - np.asarray(rtt["true_rtt_ns"], float)
 
 
-def test_noise_is_added_to_the_samples(tmp_path: Path) -> None:
+def test_rtt_noise_is_added_to_samples(tmp_path: Path) -> None:
     """Uniform in 0 to 50 us: 25 us in the mean, never more than 50 us beside the exact samples' error."""
     exact, noisy = (
-        errors_ns(run(tmp_path, *ALONE, f"transports=[{{name: rogue, rtt_noise: {noise}}}]"))
+        errors_ns(simulated(tmp_path, *ALONE, f"transports=[{{name: rogue, rtt_noise: {noise}}}]"))
         for noise in ("0us", "50us")
     )
     assert len(noisy) > 50
@@ -65,8 +60,8 @@ def test_arrivals_do_not_wait_for_each_other(tmp_path: Path) -> None:
     assert "ideal_goodput_bps" not in result.facts
 
 
-def test_a_lost_connection_is_done_and_its_failure_an_event(tmp_path: Path) -> None:
-    result = run(
+def test_lost_connection_is_an_event(tmp_path: Path) -> None:
+    result = simulated(
         tmp_path,
         "workload.repeat_for=10ms",
         "transports=[{name: roce, retry_count: 0, timeout_exponent: 8}]",
@@ -89,7 +84,7 @@ def test_a_lost_connection_is_done_and_its_failure_an_event(tmp_path: Path) -> N
         ("rogue-uc", "write", True),
     ],
 )
-def test_the_other_end_has_a_library_where_it_hears_of_something(
+def test_responder_has_a_library_only_if_it_has_completions(
     tmp_path: Path, transport: str, verb: str, is_served: bool
 ) -> None:
     """Plain WRITEs over RC bring it nothing; a shadow brings it requests for a reset."""
@@ -99,7 +94,7 @@ def test_the_other_end_has_a_library_where_it_hears_of_something(
         assert (flow.agent.library is not None) == is_served
 
 
-def test_connections_of_alike_hosts_share_the_facts_of_their_ports(tmp_path: Path) -> None:
+def test_equal_ports_share_their_link_facts(tmp_path: Path) -> None:
     first, second = build_network(cell_of(tmp_path, "transports=[roce]", "probe=null")).flows
     links = [flow.agent._connection._writes.feedback.link for flow in (first, second)]  # type: ignore[union-attr]
     assert links[0] is links[1]
@@ -115,26 +110,12 @@ measure: [{kind: throughput, interval: 1ms}, latency, queues]
 """
 
 
-def run_tcp(tmp_path: Path, text: str = INCAST, index: int = 0, *settings: str) -> CellResult:
-    result = SimulatorTestbed().run(
-        cell_of(tmp_path, *settings, text=text, index=index), lambda _fraction: None
-    )
-    assert result.failure is None
-    return result
-
-
-def test_every_tcp_has_a_name_and_packets() -> None:
-    tcps = {name for name, kind in RELIABILITIES.items() if kind.controls_window}
-    assert tcps == {name for name, base in BASES.items() if base.service == "tcp"}
-    assert all((base.packets is not None) is (base.service == "tcp") for base in BASES.values())
-
-
 @pytest.mark.parametrize("index", range(4))
-def test_an_incast_over_tcp_fills_the_port(tmp_path: Path, index: int) -> None:
+def test_tcp_incast_fills_the_port(tmp_path: Path, index: int) -> None:
     """Reads become writes in the same direction; the last ends when the port can have carried them all."""
     cell = cell_of(tmp_path, text=INCAST, index=index)
     assert unsupported(cell) is None
-    result = run_tcp(tmp_path, INCAST, index)
+    result = simulated(tmp_path, text=INCAST, index=index)
     flows = result.tables["flows"]
     assert set(flows["status"]) == {"ok"}
     assert set(flows["service"]) == {"tcp"}
@@ -196,7 +177,7 @@ def arrive(order: Order, arrived: Flow, transfer_id: int, now_ns: int) -> None:
     listener(transfer_id, HostNs(now_ns))
 
 
-def test_a_transfer_starts_when_the_last_of_those_it_waits_for_has_ended() -> None:
+def test_transfer_starts_after_the_last_predecessor() -> None:
     first, second = Predecessor("a->b", 0), Predecessor("a->b", 1)
     flows = [flow("b", (), ()), flow("c", (first, second))]
     before, waiting = Agent(), Agent()
@@ -210,7 +191,7 @@ def test_a_transfer_starts_when_the_last_of_those_it_waits_for_has_ended() -> No
     assert order.waited_for(flows[0], 1) is None
 
 
-def test_each_has_a_pause_of_its_own_and_the_latest_decides() -> None:
+def test_latest_end_of_a_pause_decides() -> None:
     """max(100 + 50, 130 + 7) = 150: computing after the first takes longer than waiting for the second."""
     flows = [
         flow("b", (), ()),
@@ -224,7 +205,7 @@ def test_each_has_a_pause_of_its_own_and_the_latest_decides() -> None:
     assert order.waited_for(flows[1], 1) == ("a->b", 1)
 
 
-def test_an_arrival_is_not_an_end_but_an_end_stands_for_an_arrival() -> None:
+def test_end_counts_as_arrival_but_not_the_reverse() -> None:
     flows = [
         flow("b", (), ()),
         flow("c", (Predecessor("a->b", 0, "arrival"),)),
@@ -240,7 +221,7 @@ def test_an_arrival_is_not_an_end_but_an_end_stands_for_an_arrival() -> None:
     assert [agent.released for agent in agents] == [[], [(0, 10)], [(0, 20)], [(0, 30)]]
 
 
-def test_a_start_is_by_the_clock_or_when_the_wait_is_over() -> None:
+def test_transfers_can_wait_for_starts() -> None:
     begun = Flow("a", "b", "write", 1, 5, count=1, arrivals=(Arrival(5, 1),))
     flows = [
         begun,
@@ -264,7 +245,7 @@ def test_a_start_is_by_the_clock_or_when_the_wait_is_over() -> None:
     assert order.wants_arrivals
 
 
-def test_arrivals_are_wanted_of_an_operation_in_which_nothing_waits() -> None:
+def test_arrivals_can_be_recorded_without_waiting_transfers() -> None:
     alone = [flow("b", ()), flow("c", ())]
     simulation = cast("Simulation", Clock())
     assert Order(simulation, alone).listeners(alone[0]) == (None, None)
@@ -274,7 +255,7 @@ def test_arrivals_are_wanted_of_an_operation_in_which_nothing_waits() -> None:
     on_arrival(1, HostNs(5))
 
 
-def test_what_a_lost_connection_cannot_carry_holds_up_nobody() -> None:
+def test_lost_connection_does_not_block_followers() -> None:
     flows = [
         flow("b", ()),
         flow("c", (Predecessor("a->b", 0),)),
@@ -288,7 +269,7 @@ def test_what_a_lost_connection_cannot_carry_holds_up_nobody() -> None:
 
 @pytest.mark.parametrize("transport", ["rogue", "roce", "dctcp"])
 @pytest.mark.parametrize("loop", ["closed", "thinking"])
-def test_a_host_has_one_transfer_at_a_time(tmp_path: Path, transport: str, loop: str) -> None:
+def test_closed_loop_host_has_one_transfer_at_a_time(tmp_path: Path, transport: str, loop: str) -> None:
     cell = cell_of(tmp_path, PAIRS.format(loop=loop), f"transports=[{transport}]")
     flows = SimulatorTestbed().run(cell, lambda _fraction: None).tables["flows"]
     columns = (flows[name] for name in ("src", "start_ns", "end_ns", "status"))
@@ -302,7 +283,7 @@ def test_a_host_has_one_transfer_at_a_time(tmp_path: Path, transport: str, loop:
         assert (min(waits_ns) == 0) == (loop == "closed")
 
 
-def test_a_program_that_waits_for_starts_alone_has_arrivals_in_its_table(tmp_path: Path) -> None:
+def test_program_that_waits_for_starts_records_arrivals(tmp_path: Path) -> None:
     (tmp_path / "two.goal").write_text(
         "num_ranks 2\n"
         "rank 0 {\nl1: send 1000b to 1\nl2: send 1000b to 1\nl2 irequires l1\n}\n"

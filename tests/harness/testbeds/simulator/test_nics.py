@@ -77,14 +77,14 @@ def test_fair_rates(tmp_path: Path) -> None:
         ("{name: irn, cap_packets: -1}", "cap_packets", "from 0 to 4.1943e+06"),
     ],
 )
-def test_mistakes(tmp_path: Path, transport: str, key: str, expected: str) -> None:
+def test_impossible_parameters_are_named(tmp_path: Path, transport: str, key: str, expected: str) -> None:
     mistake = parameter_mistake(cell_of(tmp_path, f"transports=[{transport}]"))
     assert mistake is not None
     assert mistake.key == key
     assert mistake.expected.startswith(expected)
 
 
-def test_groups_may_have_parameters_of_their_own(tmp_path: Path) -> None:
+def test_groups_have_their_own_parameters(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, text=GROUPS)
     assert parameter_mistake(cell) is None
     fast, slow = build_network(cell).flows
@@ -106,7 +106,7 @@ def test_groups_may_have_parameters_of_their_own(tmp_path: Path) -> None:
     ("transport", "parameters", "key"),
     [("reno", "{rto_min: 1s, rto_max: 1ms}", "rto_max"), ("irn", "{rto_low: 1s, rto_high: 1ms}", "rto_low")],
 )
-def test_transports_of_groups_are_looked_at(
+def test_parameters_of_a_groups_transport_are_checked(
     tmp_path: Path, transport: str, parameters: str, key: str
 ) -> None:
     text = GROUPS.replace("{initial_rate: 7Gbps}", f"{parameters}\n    transport: {transport}")
@@ -115,7 +115,7 @@ def test_transports_of_groups_are_looked_at(
     assert (mistake.key, mistake.group) == (key, "fast")
 
 
-def test_fair_rates_of_a_group_are_its_own_mistake(tmp_path: Path) -> None:
+def test_mistake_in_fair_rates_names_the_group(tmp_path: Path) -> None:
     text = GROUPS.replace("{initial_rate: 7Gbps}", "{}\n    transport: dctcp")
     text = text.replace("{initial_rate: 3Gbps, retry_count: 5}", "{middle: 1MB}\n    transport: roce+rocc")
     mistake = parameter_mistake(cell_of(tmp_path, text=text))
@@ -159,7 +159,7 @@ def asked(directory: Path, transport: str, *settings: str, **parameters: Scalar)
         ("roce-go-back-0", ("go-back-0", {})),
     ],
 )
-def test_what_fits_the_network(
+def test_recovery_parameters_follow_from_the_network(
     tmp_path: Path, transport: str, expected: tuple[str, dict[str, float]] | None
 ) -> None:
     reliability = asked(tmp_path, transport)
@@ -180,7 +180,7 @@ def test_what_fits_the_network(
         ("roce-lossy", {"rto_low": "20us", "rto_high": "320us"}, 20_000, 320_000),
     ],
 )
-def test_what_is_stated_holds_and_the_rest_follows(
+def test_stated_timeouts_are_kept_and_the_others_derived(
     tmp_path: Path, transport: str, given: dict[str, str], low_ns: int, high_ns: int
 ) -> None:
     reliability = asked(tmp_path, transport, **given)
@@ -196,14 +196,12 @@ def test_what_is_stated_holds_and_the_rest_follows(
         "topology.pause_watchdog=1ms",
     ],
 )
-def test_where_the_experiment_loses_packets_flow_control_needs_timeouts_too(
-    tmp_path: Path, setting: str
-) -> None:
+def test_pfc_has_timeouts_if_the_experiment_loses_packets(tmp_path: Path, setting: str) -> None:
     reliability = asked(tmp_path, "irn+pfc", setting)
     assert reliability is not None and reliability.parameters["rto_low_ns"] == 100_000
 
 
-def test_other_networks(tmp_path: Path) -> None:
+def test_timeouts_of_unbounded_buffers_and_long_networks(tmp_path: Path) -> None:
     """An unbounded buffer: the usual timeout. A round trip above 100 us: only the long one."""
     unbounded = asked(tmp_path, "irn", "topology.buffer=unbounded")
     assert unbounded is not None and unbounded.parameters["rto_high_ns"] == 67_108_864
@@ -221,14 +219,14 @@ def test_other_networks(tmp_path: Path) -> None:
         ("irn+dcqcn+pfc+spray", {"paths": 8}, Spraying(8)),
     ],
 )
-def test_how_packets_are_sprayed(
+def test_spraying_of_transports(
     tmp_path: Path, transport: str, parameters: dict[str, Scalar], expected: Spraying | None
 ) -> None:
     cell = cell_of(tmp_path)
     assert nic_settings(cell, group_in(cell, transport, parameters)).spraying == expected
 
 
-def test_connections_are_sprayed_and_the_cell_says_so(tmp_path: Path) -> None:
+def test_spraying_reaches_connections_and_facts(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[{name: irn+spray, paths: 16, threshold_nacks: 3}]")
     assert SimulatorTestbed().unsupported(cell) is None
     assert parameter_mistake(cell) is None
@@ -240,13 +238,13 @@ def test_connections_are_sprayed_and_the_cell_says_so(tmp_path: Path) -> None:
     assert "paths" not in nic_facts(cell_of(tmp_path, "transports=[irn]"))
 
 
-def test_a_host_that_switches_have_a_rule_for_is_refused(tmp_path: Path) -> None:
+def test_spraying_to_a_host_with_a_forwarding_rule_is_refused(tmp_path: Path) -> None:
     fault = "faults=[{kind: flooding, target: s0, destination: h3}]"
     cell = cell_of(tmp_path, "transports=[irn+spray]", fault)
     assert "no rule (forward, flood) for 'h3'" in str(SimulatorTestbed().unsupported(cell))
 
 
-def test_a_nic_is_as_its_profile_says_but_for_the_limiters_that_are_stated(tmp_path: Path) -> None:
+def test_stated_limiters_replace_those_of_the_profile(tmp_path: Path) -> None:
     topology = cell_of(tmp_path, "topology.rate=10Gbps").topology
     assert profile_of(topology, "h0") is CX3PRO
     fewer = cell_of(tmp_path, "topology.rate=25Gbps", "topology.nic_limiters=2").topology
@@ -255,7 +253,7 @@ def test_a_nic_is_as_its_profile_says_but_for_the_limiters_that_are_stated(tmp_p
     assert (stated.name, stated.rate_step_bps) == ("cx4", CX4.rate_step_bps)
 
 
-def test_the_one_that_is_never_programmed_is_nobodys(tmp_path: Path) -> None:
+def test_unprogrammed_limiter_serves_no_reader(tmp_path: Path) -> None:
     """Two readers keep two limiters, and a writer takes turns at what is left."""
     groups = ", ".join(
         f"{{name: {verb}s, workload: {{kind: pairs, flows: [{flows}], run_for: 1ms, verb: {verb}}}}}"
@@ -289,7 +287,7 @@ def check(values: Mapping[str, float]) -> None:
         ({"gap_ns": 20, "rest_ns": 10, "cap_packets": 1}, "gap"),
     ],
 )
-def test_who_is_to_blame_is_tried_and_not_read(stated: dict[str, float], key: str) -> None:
+def test_contradicting_value_is_found_by_trial(stated: dict[str, float], key: str) -> None:
     with pytest.raises(ParameterError) as caught:
         check_together(check, stated)
     assert caught.value.mistake.key == key
@@ -303,7 +301,7 @@ transports: [irn]
 """
 
 
-def test_the_network_of_irn(tmp_path: Path) -> None:
+def test_round_trip_of_irns_network(tmp_path: Path) -> None:
     """24 us of cables, six times 1106 and 86 bytes at 40 Gb/s: 115 packets. A buffer lasts 288 us."""
     cell = cell_of(tmp_path, text=IRN)
     assert empty_round_trip(cell) == RoundTrip(24_000 + 1_431, 115, 288_000)
@@ -311,7 +309,7 @@ def test_the_network_of_irn(tmp_path: Path) -> None:
     assert empty_round_trip(ports) == empty_round_trip(cell)
 
 
-def test_what_waits_in_nics_of_several_ports_bounds_nothing(tmp_path: Path) -> None:
+def test_full_buffer_time_ignores_multi_port_nics(tmp_path: Path) -> None:
     """200 KB of a leaf last 160 us at a quarter of 40 Gb/s."""
     kind = "topology={kind: multi_plane, leaves: 1, spines: 0, rate: 40Gbps, buffer: 200KB}"
     assert empty_round_trip(cell_of(tmp_path, kind)).full_buffer_ns == 160_000

@@ -21,7 +21,7 @@ class Marked(PrototypeControl):
     wants_telemetry = True
 
 
-class Told(PrototypeControl):
+class Fair(PrototypeControl):
     """It wants fair rates."""
 
     wants_feedback = True
@@ -33,54 +33,54 @@ def nothing_stays() -> Iterator[None]:
     unload_plugins()
 
 
-def test_what_it_wants_is_asked_of_the_network() -> None:
+def test_needs_of_a_control_reach_the_network() -> None:
     register_nic_control("marked", Marked)
-    register_nic_control("told", Told)
-    marked, told = (parse_transport(f"irn+{name}") for name in ("marked", "told"))
+    register_nic_control("fair", Fair)
+    marked, fair = (parse_transport(f"irn+{name}") for name in ("marked", "fair"))
     assert (marked.has_marked_control, marked.has_fair_rates) == (True, False)
-    assert (told.has_marked_control, told.has_fair_rates) == (False, True)
-    assert (CONTROLS["marked"].wants_acknowledgements, CONTROLS["told"].wants_acknowledgements) == (
+    assert (fair.has_marked_control, fair.has_fair_rates) == (False, True)
+    assert (CONTROLS["marked"].wants_acknowledgements, CONTROLS["fair"].wants_acknowledgements) == (
         True,
         False,
     )
     assert marked.wants_telemetry
-    assert NIC_CONTROLS["told"].meaning == "It wants fair rates (a prototype in Python, slow)"
-    assert parse_transport("roce+pfc+told").outside == ("told", "a prototype in Python, slow")
+    assert NIC_CONTROLS["fair"].meaning == "It wants fair rates (a prototype in Python, slow)"
+    assert parse_transport("roce+pfc+fair").outside == ("fair", "a prototype in Python, slow")
     assert parse_transport("roce+dcqcn").outside is None
 
 
-def test_it_goes_where_any_control_goes_and_alone() -> None:
-    register_nic_control("told", Told)
-    takers = {base for base in BASES if "told" in BASES[base].allowed}
+def test_control_is_allowed_like_built_in_ones_and_alone() -> None:
+    register_nic_control("fair", Fair)
+    takers = {base for base in BASES if "fair" in BASES[base].allowed}
     assert takers == {base for base in BASES if "hpcc" in BASES[base].features}
     with pytest.raises(TransportNameError, match="at most one of"):
-        parse_transport("roce+told+dcqcn")
+        parse_transport("roce+fair+dcqcn")
     unload_plugins()
-    assert "told" not in {*CONTROLS, *NIC_CONTROLS}
+    assert "fair" not in {*CONTROLS, *NIC_CONTROLS}
     with pytest.raises(TransportNameError):
-        parse_transport("roce+told")
+        parse_transport("roce+fair")
 
 
 @pytest.mark.parametrize(
     ("name", "control", "parameters", "expected"),
     [
-        ("dcqcn", Told, (), "a second nic_control dcqcn"),
-        ("pfc", Told, (), "a second nic_control pfc"),
-        ("Told", Told, (), "expected lower-case letters"),
-        ("told", dict, (), "expected a subclass of PrototypeControl"),
-        ("told", Told, ("g",), "expected ControlParameter"),
-        ("told", Told, (ControlParameter("g", 2, 0, 1, "too much"),), "with its value in between"),
-        ("told", Told, (ControlParameter("", 1, 0, 1, "none"),), "'' as the name of a parameter of told"),
-        ("told", Told, (ControlParameter("variant", 1, 0, 1, "ours"),), "not name or variant"),
-        ("told", Told, (ControlParameter("g", 1, 0, 1, "one"),) * 2, "'g' as .* each once"),
+        ("dcqcn", Fair, (), "a second nic_control dcqcn"),
+        ("pfc", Fair, (), "a second nic_control pfc"),
+        ("Fair", Fair, (), "expected lower-case letters"),
+        ("fair", dict, (), "expected a subclass of PrototypeControl"),
+        ("fair", Fair, ("g",), "expected ControlParameter"),
+        ("fair", Fair, (ControlParameter("g", 2, 0, 1, "too much"),), "with its value in between"),
+        ("fair", Fair, (ControlParameter("", 1, 0, 1, "none"),), "'' as the name of a parameter of fair"),
+        ("fair", Fair, (ControlParameter("variant", 1, 0, 1, "ours"),), "not name or variant"),
+        ("fair", Fair, (ControlParameter("g", 1, 0, 1, "one"),) * 2, "'g' as .* each once"),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_impossible_registrations_are_refused(
     name: str, control: type[PrototypeControl], parameters: tuple[ControlParameter, ...], expected: str
 ) -> None:
     with pytest.raises(ValueError, match=expected):
         register_nic_control(name, control, parameters)
-    assert "told" not in {*CONTROLS, *NIC_CONTROLS}
+    assert "fair" not in {*CONTROLS, *NIC_CONTROLS}
 
 
 SWITCH = """\
@@ -95,7 +95,7 @@ ROGUE_SWITCH_CONTROL(Mine, "{name}", "it is mine.", {parameters});
 GAP = '{"gap_ns", 1, 0, 2, "a pause"}'
 
 
-def test_a_part_of_switches_is_known_to_topologies_and_gone_again() -> None:
+def test_switch_control_is_registered_and_unregistered() -> None:
     load_plugins([plugin(SWITCH.format(name="mine", parameters=GAP), "mine.h")])
     assert (SWITCH_CONTROLS["mine"].meaning, SWITCH_CONTROLS["mine"].judges) == ("it is mine", False)
     entry = NAMES["mine"]
@@ -118,7 +118,7 @@ ROGUE_RECEIVER_CONTROL(Mine, "{name}", "it is mine.", {parameters});
 """
 
 
-def test_a_control_of_receivers_is_a_word_of_transports_and_gone_again() -> None:
+def test_receiver_control_is_registered_and_unregistered() -> None:
     load_plugins([plugin(RECEIVER.format(name="mine", parameters=GAP), "mine.h")])
     assert RECEIVER_CONTROLS["mine"].meaning.startswith("it is mine (a control of receivers")
     name = parse_transport("uet+mine")
@@ -147,7 +147,9 @@ def test_a_control_of_receivers_is_a_word_of_transports_and_gone_again() -> None
         (RECEIVER, "mine", '{"credit_max_bytes", 1, 0, 2, "a"}', "'credit_max_bytes' as the name of a"),
     ],
 )
-def test_a_name_that_cannot_be_written_is_refused(text: str, name: str, parameters: str, words: str) -> None:
+def test_impossible_names_of_compiled_controls_are_refused(
+    text: str, name: str, parameters: str, words: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
         load_plugins([plugin(text.format(name=name, parameters=parameters), "mine.h")])
     assert words in str(caught.value)

@@ -44,11 +44,11 @@ from rogue.workloads.traffic.fan_in import Incast
         ),
     ],
 )
-def test_what_it_cannot_and_what_it_has_instead(tmp_path: Path, setting: str, reason: str) -> None:
+def test_refusals_of_samples_and_idle_traffic(tmp_path: Path, setting: str, reason: str) -> None:
     assert unsupported(cell_of(tmp_path, setting)) == reason
 
 
-def test_tcp_takes_no_more_at_once(tmp_path: Path) -> None:
+def test_tcp_transfer_above_the_limit_is_refused(tmp_path: Path) -> None:
     assert unsupported(cell_of(tmp_path, "transports=[dctcp]", "probe=null", "workload.size=1TiB")) is None
     assert unsupported(cell_of(tmp_path, "transports=[dctcp]", "probe=null", "workload.size=2TiB")) == (
         "a transfer has 2199023255552 bytes, expected at most 1099511627776 over TCP; lower its size"
@@ -57,7 +57,7 @@ def test_tcp_takes_no_more_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("transport", ["roce+timely", "roce+hpcc"])
-def test_responses_to_reads_teach_nothing(tmp_path: Path, transport: str) -> None:
+def test_control_by_acknowledgements_is_refused_for_reads(tmp_path: Path, transport: str) -> None:
     cell = cell_of(tmp_path, f"transports=[{transport}]", "workload.verb=read")
     assert unsupported(cell) == (
         f"{transport} learns from acknowledgements, and responses to READs have none: use the verb write"
@@ -66,7 +66,7 @@ def test_responses_to_reads_teach_nothing(tmp_path: Path, transport: str) -> Non
     assert unsupported(cell) is None
 
 
-def test_connections_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_beyond_memory_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of RoGUE take 42 KB, three of native RoCE 37.5 KB."""
     monkeypatch.setattr(support, "CONNECTIONS_BYTES_MAX", 42_000)
     three = "workload.senders=3", "topology.hosts=5"
@@ -95,22 +95,24 @@ def test_connections_are_counted_before_they_are_drawn(
     assert f"expected at most 15.5: {advice}" in str(unsupported(cell))
 
 
-def test_what_waits_for_arrivals_needs_a_transport_that_loses_nothing(tmp_path: Path) -> None:
+def test_waiting_for_arrivals_is_refused_over_uc(tmp_path: Path) -> None:
     workload = "workload={kind: collective, hosts: 3, size: 1MB}"
     assert unsupported(cell_of(tmp_path, workload, "transports=[irn]")) is None
-    told = unsupported(cell_of(tmp_path, workload, "transports=[roce-uc]"))
-    assert told is not None
-    assert told.startswith("main has transfers that wait for others to arrive, and what UC loses never does")
+    reason = unsupported(cell_of(tmp_path, workload, "transports=[roce-uc]"))
+    assert reason is not None
+    assert reason.startswith(
+        "main has transfers that wait for others to arrive, and what UC loses never does"
+    )
 
 
-def test_what_waits_in_a_circle_never_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_circular_waiting_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     circle = tuple(
         Flow(a, b, "write", 1, 0, arrivals=(Arrival(0, 1, (Predecessor(f"{b}->{a}", 0, "arrival"),)),))
         for a, b in (("h0", "h1"), ("h1", "h0"))
     )
     monkeypatch.setattr(Incast, "flows", lambda *_: circle)
-    told = unsupported(cell_of(tmp_path, "workload={kind: incast, senders: 2, size: 31KB}"))
-    assert told == "transfers of main wait for each other in a circle (after): let one start for itself"
+    reason = unsupported(cell_of(tmp_path, "workload={kind: incast, senders: 2, size: 31KB}"))
+    assert reason == "transfers of main wait for each other in a circle (after): let one start for itself"
 
 
 PFC = "transports=[roce+pfc]"
@@ -119,7 +121,9 @@ LINK_BYTES = 3 * (1024 + 62 + 16 + 4 + 20) + 84 + 2513
 
 
 @pytest.mark.parametrize(("switch", "links", "whose"), [("shared", 4, "its 4 links"), ("voq", 1, "a link")])
-def test_the_sentence_names_what_is_enough(tmp_path: Path, switch: str, links: int, whose: str) -> None:
+def test_too_small_buffer_is_refused_with_the_size_that_suffices(
+    tmp_path: Path, switch: str, links: int, whose: str
+) -> None:
     """One byte more than the headroom can be built, and is not refused."""
     kind = f"topology.switch={switch}"
     needed_bytes = links * LINK_BYTES
@@ -133,7 +137,7 @@ def test_the_sentence_names_what_is_enough(tmp_path: Path, switch: str, links: i
     assert unbuildable(taken) is None
 
 
-def test_a_threshold_leaves_room_for_the_headroom(tmp_path: Path) -> None:
+def test_pause_threshold_must_leave_room_for_the_headroom(tmp_path: Path) -> None:
     settings = (PFC, "topology.buffer=100KB", "topology.pause_headroom=20KB")
     assert missing_buffer(cell_of(tmp_path, *settings, "topology.pause_xoff=20KB")) is None
     assert missing_buffer(cell_of(tmp_path, *settings, "topology.pause_xoff=20001B")) == (
@@ -158,12 +162,12 @@ def cell(directory: Path, readers: int, *settings: str, writers: int = 0) -> Cel
     return cell_of(directory, *settings, text=EXPERIMENT % ", ".join(groups))
 
 
-def test_as_many_readers_as_limiters_are_served(tmp_path: Path) -> None:
+def test_as_many_readers_as_limiters_are_accepted(tmp_path: Path) -> None:
     assert missing_limiters(cell(tmp_path, 8)) is None
 
 
 @pytest.mark.parametrize("writers", [0, 1])
-def test_one_reader_more_is_told_before_the_run(tmp_path: Path, writers: int) -> None:
+def test_more_readers_than_limiters_are_refused(tmp_path: Path, writers: int) -> None:
     """A flow that writes from the same host also needs a limiter."""
     crowded = cell(tmp_path, 9 - writers, writers=writers)
     reason = missing_limiters(crowded)
@@ -202,7 +206,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("settings", "sentence"), REFUSED)
-def test_what_the_engine_refuses_is_known_before(tmp_path: Path, settings: list[str], sentence: str) -> None:
+def test_refusals_of_the_engine_are_known_before_the_run(
+    tmp_path: Path, settings: list[str], sentence: str
+) -> None:
     cell = cell_of(tmp_path, *settings)
     assert unsupported(cell)
     assert sentence in (unbuildable(cell) or "")
@@ -219,7 +225,9 @@ def test_what_the_engine_refuses_is_known_before(tmp_path: Path, settings: list[
         ("h2", None),
     ],
 )
-def test_every_pair_of_hosts_is_tried(tmp_path: Path, destination: str, who: str | None) -> None:
+def test_routing_loops_are_found_for_every_pair_of_hosts(
+    tmp_path: Path, destination: str, who: str | None
+) -> None:
     """The loop lies on the way of the second flow alone, of its packets or of what acknowledges them."""
     faults = ", ".join(
         f"{{kind: misrouting, target: {way}, destination: {destination}}}" for way in ("s1-s2", "s2-s1")
@@ -230,7 +238,7 @@ def test_every_pair_of_hosts_is_tried(tmp_path: Path, destination: str, who: str
     assert refusal is None if who is None else str(refusal).startswith(f"{who} go in a loop")
 
 
-def test_the_probe_is_tried_too(tmp_path: Path) -> None:
+def test_routing_loop_of_the_probe_is_found(tmp_path: Path) -> None:
     """It alone comes by s2: the flow goes from h1 to h0."""
     ways = (f"{{kind: misrouting, target: {way}, destination: h1}}" for way in ("s3-s2", "s2-s3"))
     traffic = "workload={kind: pairs, run_for: 1ms, flows: [{source: h1, destination: h0}]}"
@@ -253,12 +261,12 @@ POISSON = "workload={kind: poisson, load: 0.5, size: 1KB, arrive_for: %s, drain_
         ([RING, ACROSS, NO_PROBE, "faults=[{kind: flooding, target: s0, destination: h2}]"], False),
     ],
 )
-def test_each_seed_is_tried_where_it_may_decide(tmp_path: Path, settings: list[str], is_same: bool) -> None:
+def test_each_seed_is_tried_if_seeds_may_differ(tmp_path: Path, settings: list[str], is_same: bool) -> None:
     """Seeds decide if a hash may send packets in a loop, or if few transfers are drawn."""
     assert is_same_for_every_seed(cell_of(tmp_path, *settings)) is is_same
 
 
-def test_a_network_is_built_once_for_all_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_network_is_built_once_for_all_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And of its flows one of each group is connected on each shape of path."""
     built, connected = list[str](), list[str]()
 

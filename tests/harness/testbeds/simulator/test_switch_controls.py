@@ -43,7 +43,7 @@ def switch_cell(folder: Path, controls: str, *more: str) -> Cell:
     return cell_of(folder, f"topology.switch_controls={controls}", *more, text=SWITCH_BASE)
 
 
-def test_every_switch_is_told_of_it_with_its_values(tmp_path: Path) -> None:
+def test_switch_controls_have_their_stated_values(tmp_path: Path) -> None:
     asked = switch_cell(tmp_path, "[{name: codel, target: 20us}, drill]")
     codel, drill = switch_controls(asked)
     assert (codel.name, codel.parameters) == ("codel", {"target_ns": 20_000})
@@ -57,14 +57,14 @@ def test_every_switch_is_told_of_it_with_its_values(tmp_path: Path) -> None:
     assert control_facts(switch_cell(tmp_path, "[hashed]")) == {"switch_control_hashed": "without parameters"}
 
 
-def test_it_takes_the_place_of_the_marking_that_a_transport_asks_for(tmp_path: Path) -> None:
+def test_judging_control_replaces_marking(tmp_path: Path) -> None:
     judged, chosen = switch_cell(tmp_path, "[step]"), switch_cell(tmp_path, "[drill]")
     assert (judge_of(judged), marking(judged)) == ("step", {})
     assert judge_of(chosen) is None
     assert list(marking(chosen)) == [0]
 
 
-def test_groups_may_have_priorities_where_packets_are_judged(tmp_path: Path) -> None:
+def test_judging_control_allows_priorities(tmp_path: Path) -> None:
     traffic = "traffic=[{name: a, priority: 3, workload: {kind: incast, senders: 2, size: 20KB}}]"
     text = SWITCH_BASE.replace("workload: {kind: incast, senders: 2, size: 20KB}\n", "")
     bed = SimulatorTestbed()
@@ -92,7 +92,9 @@ def test_groups_may_have_priorities_where_packets_are_judged(tmp_path: Path) -> 
         ("[step]", "roce-uc", None),
     ],
 )
-def test_transports_beside_it(tmp_path: Path, controls: str, transport: str, words: str | None) -> None:
+def test_transports_beside_a_switch_control(
+    tmp_path: Path, controls: str, transport: str, words: str | None
+) -> None:
     reason = SimulatorTestbed().unsupported(switch_cell(tmp_path, controls, f"transports=[{transport}]"))
     assert reason is None if words is None else words in str(reason)
 
@@ -119,7 +121,7 @@ def receiver_cell(folder: Path, transport: str = "uet+ndp") -> Cell:
     return cell_of(folder, f"transports=[{transport}]", text=RECEIVER_BASE)
 
 
-def test_the_engine_is_told_of_it_with_its_values(tmp_path: Path) -> None:
+def test_receiver_control_has_its_stated_values(tmp_path: Path) -> None:
     asked = receiver_cell(tmp_path, "{name: uet+eqds, credit_packets: 3, nscc: 0, credit_max: 50KB}")
     (group,) = asked.groups
     reliability = nic_settings(asked, group).reliability
@@ -131,14 +133,14 @@ def test_the_engine_is_told_of_it_with_its_values(tmp_path: Path) -> None:
     assert SimulatorTestbed().unsupported(asked) is None
 
 
-def test_who_has_none_is_told_of_none(tmp_path: Path) -> None:
+def test_transports_without_receiver_control(tmp_path: Path) -> None:
     for transport in ("uet+rccc", "uet", "roce"):
         usual = receiver_cell(tmp_path, transport)
         assert receiver_control(usual.groups[0]) is None
         assert control_facts(usual) == {}
 
 
-def test_its_parameters_take_the_place_of_the_engines(tmp_path: Path) -> None:
+def test_receiver_control_replaces_the_engines_credit_parameters(tmp_path: Path) -> None:
     assert parameter_mistake(receiver_cell(tmp_path, "{name: uet+rccc, credit_rate: 0.9}")) is None
     assert {"nscc", "credit_max", "kmin"} < set(SENDERS_KEYS)
     mistake = parameter_mistake(receiver_cell(tmp_path, "{name: uet+ndp, credit_rate: 0.9}"))
@@ -149,7 +151,7 @@ def test_its_parameters_take_the_place_of_the_engines(tmp_path: Path) -> None:
     assert (mistake.key, "0.01" in mistake.expected) == ("share", True)
 
 
-def test_switches_mark_nothing_in_front_of_hosts_as_for_the_engines(tmp_path: Path) -> None:
+def test_marking_with_receiver_controls_spares_hosts(tmp_path: Path) -> None:
     assert (
         marking(receiver_cell(tmp_path))
         == marking(receiver_cell(tmp_path, "uet+rccc"))
@@ -167,7 +169,7 @@ def test_switches_mark_nothing_in_front_of_hosts_as_for_the_engines(tmp_path: Pa
         ("uet+ndp", "uet+ndp, parameters: {share: 0.5}", True),
     ],
 )
-def test_a_host_grants_in_one_way(one: str, other: str, is_refused: bool, tmp_path: Path) -> None:
+def test_host_has_one_receiver_control(one: str, other: str, is_refused: bool, tmp_path: Path) -> None:
     text = TRAFFIC.format(one=one, other=other)
     reason = unsupported_receiver_control(cell_of(tmp_path, text=text))
     assert (reason is not None) == is_refused
@@ -176,7 +178,7 @@ def test_a_host_grants_in_one_way(one: str, other: str, is_refused: bool, tmp_pa
         assert SimulatorTestbed().unsupported(cell_of(tmp_path, text=text)) == reason
 
 
-def test_a_control_that_cannot_be_made_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_control_that_cannot_be_built_is_refused_with_its_place(tmp_path: Path) -> None:
     with switch_files.loaded("grim"):
         reason = SimulatorTestbed().unsupported(switch_cell(tmp_path, "{name: grim, mood: 1}"))
     assert reason == f"the plug-in raises at {SWITCHES / 'grim.h'}: its constructor: not today"
@@ -185,7 +187,7 @@ def test_a_control_that_cannot_be_made_is_refused_with_its_place(tmp_path: Path)
     assert reason == f"the plug-in raises at {RECEIVERS / 'grim.h'}: its constructor: not today"
 
 
-def test_other_testbeds_refuse_a_control_by_name(tmp_path: Path) -> None:
+def test_other_testbeds_refuse_controls_by_name(tmp_path: Path) -> None:
     star = "topology={kind: star, hosts: 4, rate: 100Mbps, switch_controls: step}"
     asked = cell_of(tmp_path, star, "transports=[rogue]", text=SWITCH_BASE)
     reason = str(KernelTestbed().unsupported(asked))

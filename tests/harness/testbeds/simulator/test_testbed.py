@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.experiments import FLOWS, SMALL, cell_of
+from helpers.experiments import FLOWS, SMALL, cell_of, simulated
 from helpers.networks import reference_engine
 
 from rogue.harness.cell.cell import Cell
@@ -38,9 +38,9 @@ EVERYTHING = (
 )
 
 
-def run(tmp_path: Path, *settings: str, index: int = 0) -> CellResult:
-    cell = cell_of(tmp_path, *settings, text=SMALL, index=index)
-    return SimulatorTestbed().run(cell, lambda _fraction: None)
+def run(tmp_path: Path, *settings: str) -> CellResult:
+    """Return the result of a cell that may fail."""
+    return SimulatorTestbed().run(cell_of(tmp_path, *settings), lambda _fraction: None)
 
 
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_the_bottleneck_is_the_slowest_link_that_all_share(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("transport", "knows"), [("roce", True), ("cubic", True), ("roce-uc", False)])
-def test_arrivals_of_an_operation_in_which_nothing_waits_are_known(
+def test_arrivals_are_recorded_for_operations_without_waits(
     tmp_path: Path, transport: str, knows: bool
 ) -> None:
     exchange = "workload={kind: collective, operation: all_to_all, hosts: 3, size: 1MB}"
@@ -87,7 +87,7 @@ def test_settings_are_kept_with_their_defaults(tmp_path: Path) -> None:
     assert alike["flows"] == ["main/h0->h3", "main/h1->h3"]
 
 
-def test_what_was_never_sampled_is_said(tmp_path: Path) -> None:
+def test_unsampled_measures_have_reasons(tmp_path: Path) -> None:
     never = run(tmp_path, "measure=[throughput, {kind: queues, interval: 9s}]").not_measured
     assert sorted(never) == ["queues", "throughput"]
     assert "over before the first sample" in never["queues"]
@@ -95,7 +95,7 @@ def test_what_was_never_sampled_is_said(tmp_path: Path) -> None:
     assert run(tmp_path, "measure=[{kind: throughput, interval: 100us}, queues]").not_measured == {}
 
 
-def test_what_was_built_is_left_alone_until_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_objects_are_frozen_until_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testbed, "FROZEN_OBJECTS_MIN", 0)
     counts: list[int] = []
     SimulatorTestbed().run(
@@ -137,7 +137,7 @@ COLLECTIVE = "workload={kind: collective, operation: all_reduce, hosts: 3, size:
     ],
     ids=" ".join,
 )
-def test_the_engine_of_a_cell_is_released_when_the_cell_is_over(tmp_path: Path, settings: list[str]) -> None:
+def test_engine_is_released_after_the_cell(tmp_path: Path, settings: list[str]) -> None:
     cell = cell_of(tmp_path, "workload.size=100KB", *settings, text=SMALL)
     with gc_paused():
         before = _engines()
@@ -150,17 +150,17 @@ def _engines() -> int:
     return sum(type(each) is Engine for each in gc.get_objects())
 
 
-def test_a_cell_ends_when_its_transfers_do(tmp_path: Path) -> None:
+def test_cell_ends_with_its_transfers(tmp_path: Path) -> None:
     simulated_ns = run(tmp_path).facts["simulated_ns"]
     assert isinstance(simulated_ns, int)
     assert simulated_ns < 20_000_000
 
 
-def test_a_repeating_cell_lasts_exactly_its_time(tmp_path: Path) -> None:
+def test_repeating_cell_lasts_exactly_its_time(tmp_path: Path) -> None:
     assert run(tmp_path, "workload.repeat_for=3333us").facts["simulated_ns"] == 3_333_000
 
 
-def test_a_cell_that_is_late_fails_with_what_it_has(tmp_path: Path) -> None:
+def test_late_cell_is_a_timeout_with_tables(tmp_path: Path) -> None:
     result = run(tmp_path, "time_limit=500us")
     assert result.failure is not None
     assert result.failure.kind is FailureKind.TIMEOUT
@@ -183,13 +183,13 @@ def test_flows_that_repeat_until_their_time_is_over_are_not_late(tmp_path: Path)
     assert failure.message.startswith("1 of 3 flows were not done after 0.0005 simulated seconds")
 
 
-def test_what_only_the_engine_can_refuse_is_a_mistake_of_the_file(tmp_path: Path) -> None:
+def test_refusal_of_the_engine_is_a_configuration_failure(tmp_path: Path) -> None:
     with pytest.raises(TestbedError, match="expected a timeout above the delay of the round trip") as caught:
         run(tmp_path, "transports=[{name: roce, timeout_exponent: 1}]", "topology.delay=1ms")
     assert caught.value.kind is FailureKind.CONFIGURATION
 
 
-def test_a_fault_of_the_engine_is_not_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_engine_errors_are_bugs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def raising(*_: object) -> None:
         raise SimulationError("run_until: expected a time not before now")
 
@@ -198,11 +198,9 @@ def test_a_fault_of_the_engine_is_not_the_users(tmp_path: Path, monkeypatch: pyt
         run(tmp_path)
 
 
-def test_nothing_but_pings_has_no_throughput(tmp_path: Path) -> None:
+def test_pings_alone_have_no_throughput(tmp_path: Path) -> None:
     pings = "workload={kind: pingmesh, run_for: 1ms, places: [1]}"
-    cell = cell_of(tmp_path, pings, "probe=null", "measure=[throughput, latency]")
-    result = SimulatorTestbed().run(cell, lambda _fraction: None)
-    assert result.failure is None
+    result = simulated(tmp_path, pings, "probe=null", "measure=[throughput, latency]")
     assert "throughput" in result.not_measured
     assert "throughput" not in result.tables
     assert len(result.tables["latency"]["rtt_ns"]) > 0
@@ -219,7 +217,7 @@ def draining_run(tmp_path: Path, kind: str, beside: str = "") -> tuple[Cell, Cel
 
 
 @pytest.mark.parametrize("kind", DRAINING)
-def test_traffic_that_drains_ends_when_it_says(tmp_path: Path, kind: str) -> None:
+def test_draining_traffic_ends_at_its_time(tmp_path: Path, kind: str) -> None:
     """However much is unfinished; and the plan counts no more packets than links can carry until then."""
     cell, result, end_ns = draining_run(tmp_path, kind)
     assert (result.facts["simulated_ns"], result.failure) == (end_ns, None)
@@ -229,7 +227,7 @@ def test_traffic_that_drains_ends_when_it_says(tmp_path: Path, kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", DRAINING)
-def test_traffic_that_drains_holds_up_no_other(tmp_path: Path, kind: str) -> None:
+def test_draining_traffic_does_not_delay_finite_traffic(tmp_path: Path, kind: str) -> None:
     beside = ", {name: finite, workload: {kind: incast, senders: 1, size: 1B}}"
     _, result, end_ns = draining_run(tmp_path, kind, beside)
     assert result.failure is None
@@ -245,7 +243,7 @@ measure: [pauses]
 """
 
 
-def test_a_ring_under_flow_control_comes_to_a_stand_and_says_so(tmp_path: Path) -> None:
+def test_deadlock_of_a_ring_is_a_stall(tmp_path: Path) -> None:
     """Every link carries two flows; one needs room behind the next link: all around."""
     result = SimulatorTestbed().run(cell_of(tmp_path, text=RING), lambda _fraction: None)
     assert result.failure is not None, "no deadlock"
@@ -259,13 +257,12 @@ def test_a_ring_under_flow_control_comes_to_a_stand_and_says_so(tmp_path: Path) 
     assert len(result.tables["flows"]["flow_id"]) > 0
 
 
-def test_up_and_down_a_tree_nobody_waits_for_ever(tmp_path: Path) -> None:
+def test_tree_under_flow_control_has_no_deadlock(tmp_path: Path) -> None:
     tree = (
         "topology={kind: two_tier, racks: 2, hosts_per_rack: 3, leaves: 2, rate: 10Gbps, uplink_rate: 10Gbps,"
     )
     settings = (f"{tree} nic: ideal, buffer: 200KB, alpha: 8}}", "workload.repeat_for=250ms")
-    result = SimulatorTestbed().run(cell_of(tmp_path, *settings, text=RING), lambda _fraction: None)
-    assert result.failure is None
+    result = simulated(tmp_path, *settings, text=RING)
     assert result.facts["simulated_ns"] == 250_000_000 > PATIENCE_NS
     assert (result.facts["deadlock"], result.facts["deadlock_ports"]) == (None, 0)
 
@@ -291,7 +288,7 @@ def ended(directory: Path, until_ns: int, *settings: str) -> SimulatedNetwork:
         (("workload.size=1MB",), 10_000_000, "100us"),  # 1.8 ms
     ],
 )
-def test_traffic_that_was_over_soon_wants_intervals_of_a_tenth_of_it_at_most(
+def test_too_long_interval_is_reported_with_a_shorter_one(
     tmp_path: Path, settings: tuple[str, ...], until_ns: int, interval: str
 ) -> None:
     timing = cell_of(tmp_path, *settings, text=SMALL).timing
@@ -306,12 +303,12 @@ def test_traffic_that_was_over_soon_wants_intervals_of_a_tenth_of_it_at_most(
         ("workload.repeat_for=5ms", 5_000_000),  # the only sample covers the whole run of 5 ms
     ],
 )
-def test_traffic_that_fills_a_sample_is_measured(tmp_path: Path, setting: str, until_ns: int) -> None:
+def test_traffic_of_one_sample_is_measured(tmp_path: Path, setting: str, until_ns: int) -> None:
     timing = cell_of(tmp_path, setting, text=SMALL).timing
     assert unmeasured_throughput(ended(tmp_path, until_ns, setting), timing) is None
 
 
-def test_there_may_be_no_traffic_at_all(tmp_path: Path) -> None:
+def test_missing_traffic_has_a_reason(tmp_path: Path) -> None:
     network = replace(ended(tmp_path, 1_000), flows=[])
     timing = cell_of(tmp_path, text=SMALL).timing
     assert unmeasured_throughput(network, timing) == "there is no traffic but what measures latency"

@@ -21,7 +21,7 @@ HTSIM = (
 UET = "transports=[uet]"
 
 
-def test_its_numbers_fit_the_network(tmp_path: Path) -> None:
+def test_uet_parameters_follow_from_the_network(tmp_path: Path) -> None:
     """12 us, 4160 and 64 bytes over six links: 14 027.5 ns, three quarters of it; 15 us and six queues."""
     cell = cell_of(tmp_path, *HTSIM, UET)
     reliability = nic_settings(cell, cell.groups[0]).reliability
@@ -36,7 +36,7 @@ def test_its_numbers_fit_the_network(tmp_path: Path) -> None:
     }
 
 
-def test_without_trimming_it_aims_at_a_round_trip_and_waits_for_a_full_buffer(tmp_path: Path) -> None:
+def test_uet_without_trimming_has_the_long_timeout(tmp_path: Path) -> None:
     network = HTSIM[0].replace("unbounded, trim_above: 178450B", "1MB")
     cell = cell_of(tmp_path, network, *HTSIM[1:], UET)
     reliability = nic_settings(cell, cell.groups[0]).reliability
@@ -45,7 +45,7 @@ def test_without_trimming_it_aims_at_a_round_trip_and_waits_for_a_full_buffer(tm
     assert reliability.parameters["rto_ns"] == 14_028 + 80_000
 
 
-def test_switches_mark_between_a_fifth_and_four_fifths_of_the_round_trip(tmp_path: Path) -> None:
+def test_uet_marks_between_a_fifth_and_four_fifths_of_a_round_trip(tmp_path: Path) -> None:
     """43 packets: 9 and 35 of them."""
     stated = "{name: uet, kmin: 37350B, kmax: 145250B}"
     usual, other = (cell_of(tmp_path, *HTSIM, f"transports=[{each}]") for each in ("uet", stated))
@@ -53,13 +53,13 @@ def test_switches_mark_between_a_fifth_and_four_fifths_of_the_round_trip(tmp_pat
     assert other.network.curves == {0: MarkingCurve(37_350, 145_250, 1.0)}
 
 
-def test_with_credits_switches_mark_nothing_in_front_of_hosts(tmp_path: Path) -> None:
+def test_credits_spare_marks_at_hosts(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, *HTSIM, "transports=[uet+rccc]")
     assert cell.network.curves == {0: MarkingCurve(9 * 4160, 35 * 4160, 1.0, spares_hosts=True)}
 
 
 @pytest.mark.parametrize(("word", "number"), [("oblivious", 0), ("bitmap", 1), ("reps", 2), ("mixed", 3)])
-def test_load_balancing_is_a_word(tmp_path: Path, word: str, number: int) -> None:
+def test_load_balancing_is_stated_as_a_word(tmp_path: Path, word: str, number: int) -> None:
     cell = cell_of(tmp_path, *HTSIM, f"transports=[{{name: uet, load_balancing: {word}, paths: 128}}]")
     assert parameter_mistake(cell) is None
     flow = build_network(cell).flows[0]
@@ -69,7 +69,7 @@ def test_load_balancing_is_a_word(tmp_path: Path, word: str, number: int) -> Non
     assert nic_facts(cell)["load_balancing"] == number
 
 
-def test_an_incast_is_trimmed_and_everything_arrives(tmp_path: Path) -> None:
+def test_uet_incast_is_trimmed_and_complete(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, *HTSIM, UET)
     assert SimulatorTestbed().unsupported(cell) is None
     simulation = build_network(cell).simulation
@@ -82,7 +82,7 @@ def test_an_incast_is_trimmed_and_everything_arrives(tmp_path: Path) -> None:
     assert simulation.statistics()["packets_live"] == 0
 
 
-def test_thresholds_may_follow_the_rates_of_ports(tmp_path: Path) -> None:
+def test_trimming_threshold_can_scale_with_the_rate(tmp_path: Path) -> None:
     """Two hosts send over a link with a tenth of their rate: its queue is cut at a tenth of the bytes."""
     network = "kind: two_tier, racks: 2, hosts_per_rack: 2, leaves: 1, rate: 100Gbps, uplink_rate: 10Gbps"
     own = "mtu: 4096, framing: uec, nic: ideal, buffer: unbounded, trim_above: 178450B"
@@ -103,10 +103,10 @@ def test_thresholds_may_follow_the_rates_of_ports(tmp_path: Path) -> None:
     assert 17_845 - 4160 < longest_bytes[1] <= 17_845
 
 
-def test_a_coin_that_chooses_nothing_is_refused(tmp_path: Path) -> None:
+def test_trim_without_trim_above_is_refused(tmp_path: Path) -> None:
     network = "kind: star, hosts: 4, rate: 10Gbps, trim: coin"
-    told = unsupported_feature(cell_of(tmp_path, f"topology={{{network}}}"))
-    assert told == "topology.trim: coin chooses what is trimmed, and there is no trim_above: leave it out"
+    reason = unsupported_feature(cell_of(tmp_path, f"topology={{{network}}}"))
+    assert reason == "topology.trim: coin chooses what is trimmed, and there is no trim_above: leave it out"
     trimmed = f"topology={{{network}, trim_above: 20KB}}"
     cell = cell_of(tmp_path, trimmed, "transports=[uet]")
     assert unsupported_feature(cell) is None
@@ -114,7 +114,7 @@ def test_a_coin_that_chooses_nothing_is_refused(tmp_path: Path) -> None:
     assert "trim" not in feature_facts(cell_of(tmp_path, trimmed.replace(", trim: coin", "")))
 
 
-def test_thresholds_that_nothing_has_are_refused(tmp_path: Path) -> None:
+def test_scaled_thresholds_without_marks_are_refused(tmp_path: Path) -> None:
     topology = "topology={kind: star, hosts: 4, rate: 10Gbps, thresholds: rate}"
     assert str(unsupported_feature(cell_of(tmp_path, topology, "transports=[roce]"))).startswith(
         "topology.thresholds: rate has no threshold to scale, for no transport here asks for marks"
@@ -123,7 +123,7 @@ def test_thresholds_that_nothing_has_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", ["uet", "dctcp", "roce+dcqcn"])
-def test_thresholds_that_another_transport_of_the_file_has_may_stand(tmp_path: Path, other: str) -> None:
+def test_scaled_thresholds_may_be_another_transports(tmp_path: Path, other: str) -> None:
     """The cell without marks is as one with thresholds in bytes."""
     results = []
     for thresholds in ("bytes", "rate"):

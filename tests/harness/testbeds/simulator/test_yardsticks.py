@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 from helpers.cell_kinds import TOPOLOGIES_OWN
-from helpers.experiments import cell_of, load_text
+from helpers.experiments import cell_of, load_text, simulated
 from helpers.sample_run import write_manifest
 from helpers.small_runs import cell as entry_of
 from helpers.small_runs import manifest
@@ -131,19 +131,19 @@ KEPT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, Heal
 
 @settings(KEPT, max_examples=60)
 @given(lone(FREE))
-def test_alone_a_transfer_takes_exactly_the_ideal_time(tmp_path: Path, each: Lone) -> None:
+def test_transfer_alone_takes_exactly_the_ideal_time(tmp_path: Path, each: Lone) -> None:
     check(each, tmp_path)
 
 
 @settings(KEPT, max_examples=40)
 @given(lone(FREE_AT_FIRST, FIRST_BYTES))
-def test_under_a_control_the_first_bytes_do(tmp_path: Path, each: Lone) -> None:
+def test_first_bytes_under_a_control_take_the_ideal_time(tmp_path: Path, each: Lone) -> None:
     check(each, tmp_path)
 
 
 @settings(KEPT, max_examples=60)
 @given(lone((*FREE, *FREE_AT_FIRST, *OTHERS)))
-def test_no_transfer_is_faster(tmp_path: Path, each: Lone) -> None:
+def test_no_transfer_is_faster_than_ideal(tmp_path: Path, each: Lone) -> None:
     took_ns, ideal_ns, _ = times_ns(each, tmp_path)
     assert took_ns >= ideal_ns
 
@@ -151,7 +151,7 @@ def test_no_transfer_is_faster(tmp_path: Path, each: Lone) -> None:
 @pytest.mark.long
 @settings(KEPT, max_examples=2_000)
 @given(lone(FREE) | lone(FREE_AT_FIRST, FIRST_BYTES))
-def test_two_thousand_transfers_alone(tmp_path: Path, each: Lone) -> None:
+def test_two_thousand_transfers_alone_take_the_ideal_time(tmp_path: Path, each: Lone) -> None:
     check(each, tmp_path)
 
 
@@ -169,16 +169,14 @@ STAR = "name: x\ntopology: {kind: star, hosts: 4, rate: 10Gbps, delay: 1us, dela
         ("roce+hpcc", "rocev2", (1 + 62 + 16 + 42 + 20) + (66 + 42 + 20)),
     ],
 )
-def test_one_byte_by_hand(tmp_path: Path, transport: str, framing: str, bytes_on_a_link: int) -> None:
+def test_ideal_time_of_one_byte(tmp_path: Path, transport: str, framing: str, bytes_on_a_link: int) -> None:
     text = f"{STAR}, framing: {framing}}}\nworkload: {{kind: incast, senders: 1, size: 1B}}\n"
-    result = SimulatorTestbed().run(
-        cell_of(tmp_path, text=f"{text}transports: [{transport}]\n"), lambda _fraction: None
-    )
+    result = simulated(tmp_path, text=f"{text}transports: [{transport}]\n")
     assert list(result.tables["flows"]["ideal_fct_ns"]) == [4_000 + int(2 * bytes_on_a_link * 0.8)]
 
 
 @pytest.mark.parametrize("transport", ["roce", "roce-uc", "irn", "uet", "dctcp"])
-def test_beside_telemetry_packets_are_longer(tmp_path: Path, transport: str) -> None:
+def test_telemetry_of_another_group_lengthens_packets(tmp_path: Path, transport: str) -> None:
     """Two pairs of hosts have nothing but the switch in common."""
     group = (
         "{{name: {0}, transport: {1}, workload: {{kind: pairs, size: 1000B, run_for: 20us, flows: [{2}]}}}}"
@@ -186,7 +184,7 @@ def test_beside_telemetry_packets_are_longer(tmp_path: Path, transport: str) -> 
     one, other = "{source: h0, destination: h1}", "{source: h2, destination: h3}"
     groups = f"[{group.format('a', transport, one)}, {group.format('b', 'roce+hpcc', other)}]"
     text = f"{STAR}}}\ntraffic: {groups}\ntransports: [roce]\n"
-    result = SimulatorTestbed().run(cell_of(tmp_path, text=text), lambda _fraction: None)
+    result = simulated(tmp_path, text=text)
     rows = to_arrow("flows", result.tables["flows"]).to_pylist()
     one, other = (row for row in rows if row["transfer_id"] == 1)
     assert (one["fct_ns"], other["fct_ns"]) == (one["ideal_fct_ns"], other["ideal_fct_ns"])
@@ -197,10 +195,10 @@ def test_beside_telemetry_packets_are_longer(tmp_path: Path, transport: str) -> 
     "workload",
     ["{kind: collective, hosts: 4, size: 64KiB}", "{kind: ping, size: 100B, count: 50}"],
 )
-def test_transfers_that_follow_others_are_not_faster(tmp_path: Path, workload: str) -> None:
+def test_following_transfers_are_not_faster_than_ideal(tmp_path: Path, workload: str) -> None:
     """They start at any picosecond, of which tables have whole nanoseconds."""
     text = f"{STAR}}}\nworkload: {workload}\ntransports: [roce]\n"
-    result = SimulatorTestbed().run(cell_of(tmp_path, text=text), lambda _fraction: None)
+    result = simulated(tmp_path, text=text)
     assert min(result.tables["flows"]["slowdown"]) >= 1
 
 
@@ -212,8 +210,8 @@ def test_sprayed_packets_reach_their_bound(tmp_path: Path, transport: str, size_
     over_ns = []
     for seed in (1, 2, 3):
         text = f"name: x\ntopology: {tree}\nworkload: {{kind: incast, senders: 1, size: {size_bytes}B}}\n"
-        cell = cell_of(tmp_path, text=f"{text}transports: [{transport}]\nseed: {seed}\n")
-        (row,) = to_arrow("flows", SimulatorTestbed().run(cell, lambda _: None).tables["flows"]).to_pylist()
+        result = simulated(tmp_path, text=f"{text}transports: [{transport}]\nseed: {seed}\n")
+        (row,) = to_arrow("flows", result.tables["flows"]).to_pylist()
         over_ns.append(row["fct_ns"] - row["ideal_fct_ns"])
     assert min(over_ns) == 0
     assert max(over_ns) <= 6  # a packet of 65 bytes takes 5.2 ns

@@ -35,62 +35,64 @@ def nodes(dcqcn: str = "off", paused: str = "") -> dict[str, Capabilities]:
     return {f"h{index}": replace(CAPABILITIES, ports=[port]) for index in range(4)}
 
 
-def told(tmp_path: Path, transport: str, inventory: Inventory, of: dict[str, Capabilities]) -> str:
+def refusal_of(tmp_path: Path, transport: str, inventory: Inventory, of: dict[str, Capabilities]) -> str:
     return str(missing_features(cell_of(tmp_path, f"transports=[{transport}]"), inventory, of))
 
 
 @pytest.mark.parametrize("state", ["on", INBOX])
-def test_dcqcn_is_planned_where_cards_react_and_the_switch_marks(tmp_path: Path, state: str) -> None:
-    assert told(tmp_path, "roce+dcqcn", rack(MARKS), nodes(state)) == "None"
+def test_dcqcn_needs_cards_that_react_and_a_switch_that_marks(tmp_path: Path, state: str) -> None:
+    assert refusal_of(tmp_path, "roce+dcqcn", rack(MARKS), nodes(state)) == "None"
     cell = cell_of(tmp_path, "transports=[roce+dcqcn]")
     assert unsupported(cell, rack(DCQCN_MARKS), nodes(state)) is None
-    assert told(tmp_path, "roce+dcqcn", rack(PAUSES), nodes(state)).startswith(
+    assert refusal_of(tmp_path, "roce+dcqcn", rack(PAUSES), nodes(state)).startswith(
         "roce+dcqcn needs switches where"
     )
-    assert told(tmp_path, "roce+dcqcn", rack(), nodes(state)).startswith(
+    assert refusal_of(tmp_path, "roce+dcqcn", rack(), nodes(state)).startswith(
         "roce+dcqcn needs a switch that marks"
     )
 
 
-def test_a_card_that_does_not_react_is_named(tmp_path: Path) -> None:
+def test_card_without_dcqcn_is_refused_by_name(tmp_path: Path) -> None:
     for state in ("off", "none: mlx4_core does not react to marks"):
-        words = told(tmp_path, "roce+dcqcn", rack(MARKS), nodes(state))
+        words = refusal_of(tmp_path, "roce+dcqcn", rack(MARKS), nodes(state))
         assert words.startswith(f"roce+dcqcn: DCQCN on h0: got {state}, expected on; provision with")
 
 
-def test_pauses_are_planned_where_both_pause(tmp_path: Path) -> None:
-    assert told(tmp_path, "roce+pfc", rack(PAUSES), nodes(paused="3")) == "None"
-    assert told(tmp_path, "roce+pfc", rack(PAUSES), nodes()).startswith("roce+pfc: h0 pauses no priority")
-    assert told(tmp_path, "roce+pfc", rack(MARKS), nodes(paused="3")).startswith(
+def test_pfc_needs_cards_and_switches_that_pause(tmp_path: Path) -> None:
+    assert refusal_of(tmp_path, "roce+pfc", rack(PAUSES), nodes(paused="3")) == "None"
+    assert refusal_of(tmp_path, "roce+pfc", rack(PAUSES), nodes()).startswith(
+        "roce+pfc: h0 pauses no priority"
+    )
+    assert refusal_of(tmp_path, "roce+pfc", rack(MARKS), nodes(paused="3")).startswith(
         "roce+pfc needs switches where"
     )
-    assert "a Linux switch pauses for no card" in told(
+    assert "a Linux switch pauses for no card" in refusal_of(
         tmp_path, "roce+pfc", fake_inventory(), nodes(paused="3")
     )
 
 
 @pytest.mark.parametrize("transport", ["roce", "rogue"])
-def test_a_card_that_reacts_to_marks_by_itself_is_no_plain_transport(tmp_path: Path, transport: str) -> None:
+def test_plain_transport_is_refused_on_a_card_that_reacts_to_marks(tmp_path: Path, transport: str) -> None:
     for state in ("on", INBOX):
-        words = told(tmp_path, transport, rack(MARKS), nodes(state))
+        words = refusal_of(tmp_path, transport, rack(MARKS), nodes(state))
         assert words.startswith("the switch marks, and the card of h0 reacts to it by itself")
-        assert told(tmp_path, transport, rack(PAUSES), nodes(state)) == "None"
-    assert told(tmp_path, transport, rack(MARKS), nodes("off")) == "None"
+        assert refusal_of(tmp_path, transport, rack(PAUSES), nodes(state)) == "None"
+    assert refusal_of(tmp_path, transport, rack(MARKS), nodes("off")) == "None"
 
 
 SLOW = "topology.rate=100Mbps"
 BARE = replace(CAPABILITIES, limiters=["software"])
 
 
-def nodes_of_limiters(node: Capabilities = CAPABILITIES) -> dict[str, Capabilities]:
+def limiter_nodes(node: Capabilities = CAPABILITIES) -> dict[str, Capabilities]:
     return {f"h{index}": node for index in range(16)}
 
 
-def told_of_limiters(tmp_path: Path, node: Capabilities, *settings: str) -> str | None:
-    return missing_limiters(cell_of(tmp_path, *settings), fake_inventory(16), nodes_of_limiters(node))
+def limiter_refusal(tmp_path: Path, node: Capabilities, *settings: str) -> str | None:
+    return missing_limiters(cell_of(tmp_path, *settings), fake_inventory(16), limiter_nodes(node))
 
 
-def test_the_best_limiter_that_the_interface_has() -> None:
+def test_best_limiter_of_an_interface_is_chosen() -> None:
     for offered, expected in (
         (["dcb:eth1", "htb:eth1", "software"], "htb"),
         (["dcb:eth1", "software"], "dcb"),
@@ -99,7 +101,7 @@ def test_the_best_limiter_that_the_interface_has() -> None:
         assert limiter_kind(replace(CAPABILITIES, limiters=offered), "eth1") == expected
 
 
-def test_an_interface_that_the_inventory_knows_by_its_mac_is_found_by_its_address() -> None:
+def test_interface_without_a_name_is_found_by_its_address() -> None:
     variables = fake_inventory(2).hosts[1].variables
     assert interface_of(CAPABILITIES, variables) == "eth1"
     by_mac = variables.model_copy(update={"experiment_interface": None})
@@ -111,37 +113,37 @@ def test_an_interface_that_the_inventory_knows_by_its_mac_is_found_by_its_addres
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_more_flows_than_limiters_take_turns_unless_they_cannot(tmp_path: Path, kind: str) -> None:
+def test_flows_beyond_the_limiters_take_turns_except_reads(tmp_path: Path, kind: str) -> None:
     """A host with n peers sends n flows; READs keep a limiter each."""
     node = replace(CAPABILITIES, limiters=[f"{kind}:eth1", "software"])
     for peers, verb, is_refused in ((8, "write", False), (7, "read", False), (8, "read", True)):
         many = f"workload={{kind: many_pairs, hosts: {peers + 1}, load: 0.5, arrive_for: 20s, verb: {verb}}}"
         settings = ("topology.hosts=16", SLOW, many, "probe=null", "transports=[rogue]")
-        reason = told_of_limiters(tmp_path, node, *settings)
+        reason = limiter_refusal(tmp_path, node, *settings)
         assert (reason is not None) is is_refused
         if reason is not None:
             assert "sends 8 flows with rates, and its card has 7 limiters for them" in reason
-        assert told_of_limiters(tmp_path, node, *settings, "transports=[roce]") is None
+        assert limiter_refusal(tmp_path, node, *settings, "transports=[roce]") is None
 
 
-def test_whole_batches_are_held_back_only_where_they_are_long(tmp_path: Path) -> None:
+def test_software_limiter_needs_long_batches(tmp_path: Path) -> None:
     """64 KiB take 5.2 ms at 100 Mb/s, and 10.5 ms at 50 Mb/s."""
-    assert told_of_limiters(tmp_path, BARE, SLOW) == (
+    assert limiter_refusal(tmp_path, BARE, SLOW) == (
         "h0 has neither htb nor dcb on eth1: provision it; "
         "holding back whole batches is too coarse where one takes 5.2 ms, less than 10 ms"
     )
-    assert told_of_limiters(tmp_path, BARE, "topology.rate=50Mbps") is None
+    assert limiter_refusal(tmp_path, BARE, "topology.rate=50Mbps") is None
     assert "10.5" not in str(
-        told_of_limiters(tmp_path, BARE, SLOW, "transports=[{name: rogue, segment: 128KiB}]")
+        limiter_refusal(tmp_path, BARE, SLOW, "transports=[{name: rogue, segment: 128KiB}]")
     )
-    reading = told_of_limiters(tmp_path, BARE, "topology.rate=50Mbps", "workload.verb=read")
+    reading = limiter_refusal(tmp_path, BARE, "topology.rate=50Mbps", "workload.verb=read")
     assert str(reading).endswith("no software can hold back its responses to READs")
 
 
-def test_a_groups_own_segment_decides_how_long_its_batches_are(tmp_path: Path) -> None:
+def test_batch_length_follows_the_groups_own_segment(tmp_path: Path) -> None:
     """256 KiB take 21 ms at 100 Mb/s."""
     workload = "workload: {kind: incast, senders: 2, size: 1MB}"
     for parameters, is_refused in (("{segment: 256KiB}", False), ("{alpha_packets: 1}", True)):
         traffic = f"traffic=[{{name: own, {workload}, parameters: {parameters}}}]"
-        reason = told_of_limiters(tmp_path, BARE, SLOW, "workload=null", traffic)
+        reason = limiter_refusal(tmp_path, BARE, SLOW, "workload=null", traffic)
         assert (reason is not None) is is_refused

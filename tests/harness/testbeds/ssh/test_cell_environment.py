@@ -18,14 +18,14 @@ from rogue.workloads.records import FailureKind
 Run = Callable[..., CellResult]
 
 
-def test_cuts_are_arranged_with_the_switch(run: Run) -> None:
+def test_link_cuts_are_scheduled_on_the_switch(run: Run) -> None:
     run("faults=[{kind: link_cut, target: h0, at: 1s, duration: 2s}]")
     ((port, after_s, duration_s),) = FakeSwitch.cuts
     assert (port, duration_s) == ("s0->h0", 2.0)
     assert 0 < after_s < 60
 
 
-def test_a_switch_that_fails_is_to_blame(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_switch_is_a_switch_failure(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeSwitch, "breaks", True)
     failure = run().failure
     assert failure is not None
@@ -33,7 +33,7 @@ def test_a_switch_that_fails_is_to_blame(run: Run, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.usefixtures("agents")
-def test_load_of_the_nodes_while_the_traffic_lasts(tmp_path: Path) -> None:
+def test_cpu_table_covers_the_traffic_only(tmp_path: Path) -> None:
     """dool's samples are 1.1, 2.1 s after it was started; the traffic begins at 0.1 s and lasts 1.5 s."""
     cell = cell_of(tmp_path, "topology.rate=100Mbps")
     around = CellEnvironment(cell, fake_inventory(), {"h0": fake_node("h0", FakeAgent())})
@@ -48,7 +48,7 @@ def test_load_of_the_nodes_while_the_traffic_lasts(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("agents")
-def test_a_recorder_that_fails_costs_its_own_samples_only(tmp_path: Path) -> None:
+def test_failed_recorder_loses_only_its_own_samples(tmp_path: Path) -> None:
     nodes = {name: fake_node(name, FakeAgent()) for name in ("h0", "h1", "h2")}
     around = CellEnvironment(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), nodes)
     around.set_ports()
@@ -64,7 +64,7 @@ def test_a_recorder_that_fails_costs_its_own_samples_only(tmp_path: Path) -> Non
     assert around.cpu_table(before_ns + 10**8, 1_500_000_000)["host"] == ["h2"]
 
 
-def test_load_that_is_not_known_is_no_failure(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_unknown_load_is_no_failure(run: Run, agents: dict[str, FakeAgent]) -> None:
     agents["h0"].has_dool = False
     result = run()
     assert result.failure is None
@@ -72,30 +72,30 @@ def test_load_that_is_not_known_is_no_failure(run: Run, agents: dict[str, FakeAg
 
 
 @pytest.mark.usefixtures("agents")
-def test_what_fails_beside_the_switch_is_not_its_fault(tmp_path: Path) -> None:
+def test_node_error_is_not_blamed_on_the_switch(tmp_path: Path) -> None:
     around = CellEnvironment(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), {})
     with pytest.raises(NodeError, match="h7: SSH failed"), around.around():
         raise NodeError("h7: SSH failed: no route")
 
 
-def test_busy_is_what_neither_idles_nor_waits() -> None:
+def test_busy_share_excludes_idle_and_wait() -> None:
     """The first line is an average since the machine was switched on, the last one is not whole."""
     samples = parse_dool(DOOL)
     assert [sample.epoch_s for sample in samples] == [1763632801.1, 1763632802.1]
     assert [sample.busy_fraction for sample in samples] == pytest.approx([0.5, 0.095])
 
 
-def test_titles_may_stand_in_front_of_columns() -> None:
+def test_column_names_may_have_titles() -> None:
     text = DOOL.replace(b'"epoch","usr","sys","idl"', b'"epoch:epoch","total cpu usage:usr","x:sys","x:idl"')
     assert parse_dool(text) == parse_dool(DOOL)
 
 
-def test_a_table_that_never_began() -> None:
+def test_empty_dool_table_has_no_samples() -> None:
     assert parse_dool(b"") == []
     assert parse_dool(b'"dool 1.3.8 CSV Output"\n') == []
 
 
-def test_instants_of_the_nodes_calendar_on_our_clock() -> None:
+def test_node_calendar_time_is_translated_to_our_clock() -> None:
     shell = FakeShell(FakeAgent())
     recorder = CpuRecorder(cast("Shell", shell), before_ns=5_000)
     assert recorder.here_ns(1763632801.5) == pytest.approx(1_500_005_000, abs=1_000)
@@ -104,7 +104,7 @@ def test_instants_of_the_nodes_calendar_on_our_clock() -> None:
 
 
 @pytest.mark.parametrize("words", [b"", b"mktemp: no space\n"])
-def test_a_node_that_says_no_time(words: bytes) -> None:
+def test_recorder_without_a_start_time_is_an_error(words: bytes) -> None:
     """A channel at its end gives nothing for ever."""
     shell = FakeShell(FakeAgent(), "h3")
     shell.dool.die(words)
@@ -112,7 +112,7 @@ def test_a_node_that_says_no_time(words: bytes) -> None:
         CpuRecorder(cast("Shell", shell), before_ns=0)
 
 
-def test_a_node_without_dool_has_measured_nothing() -> None:
+def test_node_without_dool_is_an_error() -> None:
     shell = FakeShell(FakeAgent())
     recorder = CpuRecorder(cast("Shell", shell), before_ns=0)
     shell.dool.die()
@@ -130,5 +130,5 @@ def test_a_node_without_dool_has_measured_nothing() -> None:
         b'"epoch","idl","wai"\n\r\r"\n',
     ],
 )
-def test_junk_is_no_sample(content: bytes) -> None:
+def test_damaged_dool_table_has_no_samples(content: bytes) -> None:
     assert parse_dool(content) == []

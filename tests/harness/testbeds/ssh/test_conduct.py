@@ -1,10 +1,11 @@
 """Test nodes and the conductor that leads their roles through a cell."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from helpers.experiments import cell_of
@@ -28,6 +29,7 @@ from rogue.agent.node.messages import (
 )
 from rogue.harness.testbeds.base import TestbedError
 from rogue.harness.testbeds.ends.roles import plan_roles
+from rogue.harness.testbeds.ends.tables import Conducted
 from rogue.harness.testbeds.ssh import conduct
 from rogue.harness.testbeds.ssh import nodes as node_module
 from rogue.harness.testbeds.ssh.conduct import Conductor, joined, result_limit_ms
@@ -40,7 +42,7 @@ def heartbeat(node: Node) -> Alive:
     return node.ask(Heartbeat("flow0-requester", 1_000), Alive)
 
 
-def test_it_says_hello_and_how_far_its_clock_is_ahead() -> None:
+def test_opened_node_has_capabilities_and_a_clock_offset() -> None:
     agent = FakeAgent(now_ns=10**15)
     node = fake_node("h3", agent)
     assert isinstance(agent.asked[0], Hello)
@@ -63,7 +65,7 @@ def test_it_says_hello_and_how_far_its_clock_is_ahead() -> None:
         ("protocol", None, FailureKind.AGENT),
     ],
 )
-def test_whose_fault_an_error_is(kind: str, role: str | None, expected: FailureKind) -> None:
+def test_error_of_an_agent_becomes_a_failure_kind(kind: str, role: str | None, expected: FailureKind) -> None:
     agent = FakeAgent()
     node = fake_node("h0", agent)
     agent.replies[Heartbeat] = lambda request: gone(request, kind, role, "as asked")
@@ -73,9 +75,7 @@ def test_whose_fault_an_error_is(kind: str, role: str | None, expected: FailureK
 
 
 @pytest.mark.parametrize(("user", "before"), [("root", ""), ("alice", "sudo -n ")])
-def test_the_agent_runs_as_root_and_finds_the_programs_of_root(
-    user: str, before: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agent_is_started_as_root(user: str, before: str, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[str] = []
 
     class Shell:
@@ -97,7 +97,7 @@ def test_the_agent_runs_as_root_and_finds_the_programs_of_root(
     assert commands == [f"{before}/usr/bin/env PATH=/usr/sbin:/usr/bin:/sbin:/bin {program}"]
 
 
-def test_a_node_that_says_nothing_is_lost() -> None:
+def test_silent_node_is_lost() -> None:
     agent = FakeAgent()
     node = fake_node("h0", agent)
     agent.replies[Heartbeat] = lambda _request: None
@@ -107,7 +107,7 @@ def test_a_node_that_says_nothing_is_lost() -> None:
 
 
 @pytest.mark.parametrize(("is_active", "kind"), [(False, FailureKind.NODE_LOST), (True, FailureKind.AGENT)])
-def test_an_agent_that_ends_is_no_lost_node(
+def test_ended_agent_is_a_lost_node_only_without_connection(
     is_active: bool, kind: FailureKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = FakeAgent()
@@ -123,7 +123,7 @@ def count(agent: FakeAgent, kind: type[Message]) -> int:
     return sum(type(request) is kind for request in agent.asked)
 
 
-def test_the_next_cell_finds_them_and_compares_clocks_anew(agents: dict[str, FakeAgent]) -> None:
+def test_next_cell_reuses_nodes_and_compares_clocks_again(agents: dict[str, FakeAgent]) -> None:
     with open_nodes(fake_inventory(), {"h0", "h1"}) as nodes:
         assert sorted(nodes) == ["h0", "h1"]
         asked = count(agents["h0"], Clock)
@@ -139,7 +139,7 @@ def test_the_next_cell_finds_them_and_compares_clocks_anew(agents: dict[str, Fak
     assert [count(agents[name], Stop) for name in ("h0", "h1", "h2", "h3")] == [1, 1, 1, 0]
 
 
-def test_an_agent_that_has_ended_meanwhile_is_started_anew(agents: dict[str, FakeAgent]) -> None:
+def test_agent_that_ended_between_cells_is_restarted(agents: dict[str, FakeAgent]) -> None:
     with open_nodes(fake_inventory(), {"h0", "h1"}) as nodes:
         before = nodes["h0"]
     before._channel.close()
@@ -149,7 +149,7 @@ def test_an_agent_that_has_ended_meanwhile_is_started_anew(agents: dict[str, Fak
     assert [count(agents[name], Hello) for name in ("h0", "h1")] == [2, 1]
 
 
-def test_a_cell_that_fails_leaves_none(agents: dict[str, FakeAgent]) -> None:
+def test_failed_cell_closes_all_nodes(agents: dict[str, FakeAgent]) -> None:
     with open_nodes(fake_inventory(), {"h0", "h1"}):
         pass
     with pytest.raises(ZeroDivisionError), open_nodes(fake_inventory(), {"h0"}):
@@ -160,6 +160,7 @@ def test_a_cell_that_fails_leaves_none(agents: dict[str, FakeAgent]) -> None:
 
 
 HOSTS = ("h0", "h1", "h2", "h3")
+MessageT = TypeVar("MessageT", bound=Message)
 
 
 @pytest.fixture(autouse=True)
@@ -167,27 +168,39 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conduct, "HEARTBEAT_S", 0.0)
 
 
-def conductor(tmp_path: Path, agents: dict[str, FakeAgent], *settings: str) -> Conductor:
-    cell = cell_of(tmp_path, "topology.rate=100Mbps", "workload.repeat_for=2s", *settings)
-    nodes = {name: fake_node(name, agent) for name, agent in agents.items()}
-    timing = cell.timing
-    return Conductor(nodes, plan_roles(cell), timing)
+@pytest.fixture
+def fakes() -> dict[str, FakeAgent]:
+    """Agents whose clocks differ by 10**15 ns."""
+    return {name: FakeAgent(now_ns=index * 10**15) for index, name in enumerate(HOSTS)}
 
 
-def asked(agent: FakeAgent, kind: type[Message]) -> list[Message]:
-    return [request for request in agent.asked if type(request) is kind]
+def conductor(tmp_path: Path, fakes: dict[str, FakeAgent], *settings: str) -> Conductor:
+    cell = cell_of(tmp_path, "topology.rate=100Mbps", *(settings or ("workload.repeat_for=2s",)))
+    nodes = {name: fake_node(name, agent) for name, agent in fakes.items()}
+    return Conductor(nodes, plan_roles(cell), cell.timing)
 
 
-def test_each_node_is_asked_for_its_own_roles_in_order(tmp_path: Path) -> None:
-    agents = {name: FakeAgent(now_ns=index * 10**15) for index, name in enumerate(HOSTS)}
-    agents["h0"].files = {"flow0-requester": {"transfers": b"x"}}
-    leader = conductor(tmp_path, agents)
+def led(leader: Conductor) -> Conducted:
     leader.prepare()
-    kinds = [type(request) for request in agents["h0"].asked if type(request) in (Prepare, Connect, Load)]
+    return leader.run(lambda _fraction: None, lambda _start_ns: None)
+
+
+def asked(agent: FakeAgent, kind: type[MessageT]) -> list[MessageT]:
+    return [request for request in agent.asked if isinstance(request, kind)]
+
+
+def alive(state: str, error: str | None = None) -> Callable[[Message], Alive]:
+    return lambda request: Alive(getattr(request, "role", ""), state, 1, 0, 0, error)
+
+
+def test_each_node_prepares_its_own_roles_in_order(tmp_path: Path, fakes: dict[str, FakeAgent]) -> None:
+    fakes["h0"].files = {"flow0-requester": {"transfers": b"x"}}
+    leader = conductor(tmp_path, fakes)
+    leader.prepare()
+    kinds = [type(request) for request in fakes["h0"].asked if type(request) in (Prepare, Connect, Load)]
     assert kinds == [Prepare, Connect, Load]
-    assert len(asked(agents["h3"], Prepare)) == 3  # the receiver of two flows and a probe
-    (connect,) = asked(agents["h0"], Connect)
-    assert isinstance(connect, Connect)
+    assert len(asked(fakes["h3"], Prepare)) == 3  # the receiver of two flows and a probe
+    (connect,) = asked(fakes["h0"], Connect)
     assert connect.peer.role == "flow0-responder"
 
     fractions: list[float] = []
@@ -202,79 +215,58 @@ def test_each_node_is_asked_for_its_own_roles_in_order(tmp_path: Path) -> None:
     assert all(0 <= fraction <= 1 for fraction in fractions)
 
 
-def test_all_start_at_one_instant_each_by_its_own_clock(tmp_path: Path) -> None:
-    agents = {name: FakeAgent(now_ns=index * 10**15) for index, name in enumerate(HOSTS)}
-    leader = conductor(tmp_path, agents)
-    leader.prepare()
+def test_all_roles_start_at_one_instant(tmp_path: Path, fakes: dict[str, FakeAgent]) -> None:
     before_ns = time.monotonic_ns()
-    done = leader.run(lambda _fraction: None, lambda _start_ns: None)
+    done = led(conductor(tmp_path, fakes))
+    assert done.start_ns is not None
     assert done.start_ns > before_ns
     assert done.start_notice_ns > 0
     for index, name in enumerate(HOSTS):
-        start = asked(agents[name], Start)[0]
-        assert isinstance(start, Start)
-        late_ns = start.start_ns - (done.start_ns + index * 10**15)
+        late_ns = asked(fakes[name], Start)[0].start_ns - (done.start_ns + index * 10**15)
         assert abs(late_ns + before_ns) < 5 * 10**9  # our own clock is not at zero when theirs are
 
 
-def test_checksums_are_asked_of_reliable_flows_only(tmp_path: Path) -> None:
-    agents = {name: FakeAgent() for name in HOSTS}
-    leader = conductor(tmp_path, agents)
-    leader.prepare()
-    leader.run(lambda _fraction: None, lambda _start_ns: None)
-    sums = {
-        request.role: request.checksum
-        for agent in agents.values()
-        for request in asked(agent, Result)
-        if isinstance(request, Result)
-    }
-    assert {role for role, wanted in sums.items() if wanted} == {
+def test_checksums_are_requested_of_reliable_flows_only(tmp_path: Path, fakes: dict[str, FakeAgent]) -> None:
+    led(conductor(tmp_path, fakes))
+    requests = [request for agent in fakes.values() for request in asked(agent, Result)]
+    assert {request.role for request in requests if request.checksum} == {
         "flow0-requester", "flow0-responder", "flow1-requester", "flow1-responder",
     }  # fmt: skip
 
 
-def test_results_may_take_as_long_as_the_run_whose_tables_they_are(tmp_path: Path) -> None:
+def test_time_limit_of_results_grows_with_the_run(tmp_path: Path, fakes: dict[str, FakeAgent]) -> None:
     """Worked: 2 seconds of traffic beside the 55 of any reply, and no more than the protocol takes."""
-    agents = {name: FakeAgent() for name in HOSTS}
-    leader = conductor(tmp_path, agents)
-    leader.prepare()
-    leader.run(lambda _done: None, lambda _start_ns: None)
-    (result,) = asked(agents["h0"], Result)
-    assert isinstance(result, Result)
+    led(conductor(tmp_path, fakes))
+    (result,) = asked(fakes["h0"], Result)
     assert result.time_limit_ms == 57_000
     assert result_limit_ms(10**12) == 1_055_000
     assert result_limit_ms(10**13) == 3_600_000
 
 
-def test_nodes_that_only_receive_hear_from_us_while_the_traffic_lasts(
-    tmp_path: Path,
-) -> None:
-    """Supervisors end themselves after a long silence, and senders alone are asked how they are."""
-    agents = {name: FakeAgent() for name in HOSTS}
+def test_receiving_nodes_get_requests_during_the_traffic(tmp_path: Path, fakes: dict[str, FakeAgent]) -> None:
+    """Supervisors end themselves after a long silence, and only senders get heartbeats."""
     turns = 5
     states = iter(["running"] * turns * 2 + ["finished"] * 2)
-    for name in ("h0", "h1"):
-        agents[name].replies[Heartbeat] = lambda request: Alive(
-            getattr(request, "role", ""), next(states), 1, 0, 0, None
-        )
-    leader = conductor(tmp_path, agents, "probe=null")
+
+    def reply(request: Message) -> Alive:
+        return alive(next(states))(request)
+
+    fakes["h0"].replies[Heartbeat] = fakes["h1"].replies[Heartbeat] = reply
+    leader = conductor(tmp_path, fakes, "workload.repeat_for=2s", "probe=null")
     leader.prepare()
-    before = {name: len(asked(agent, Clock)) for name, agent in agents.items()}
+    before = {name: len(asked(agent, Clock)) for name, agent in fakes.items()}
     leader.run(lambda _fraction: None, lambda _start_ns: None)
-    heard = {name: len(asked(agent, Clock)) - before[name] for name, agent in agents.items()}
+    heard = {name: len(asked(agent, Clock)) - before[name] for name, agent in fakes.items()}
     assert heard["h2"] == heard["h3"] == turns + 1
 
 
-def test_a_flow_that_never_ends_is_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    agents = {name: FakeAgent() for name in HOSTS}
-    agents["h1"].replies[Heartbeat] = lambda request: Alive(
-        getattr(request, "role", ""), "running", 1, 0, 0, None
-    )
-    leader = conductor(tmp_path, agents, "workload.repeat_for=1ms")
-    leader.prepare()
+def test_flow_that_never_ends_is_a_timeout(
+    tmp_path: Path, fakes: dict[str, FakeAgent], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fakes["h1"].replies[Heartbeat] = alive("running")
     monkeypatch.setattr(conduct, "LATE_S", -2.0)
     with pytest.raises(TestbedError, match="main/h1->h3 did not end") as caught:
-        leader.run(lambda _fraction: None, lambda _start_ns: None)
+        led(conductor(tmp_path, fakes, "workload.repeat_for=1ms"))
     assert caught.value.kind is FailureKind.TIMEOUT
 
 
@@ -298,61 +290,49 @@ class SlowClock:
 
 
 def slow_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, delays_s: list[float]
-) -> tuple[Conductor, dict[str, FakeAgent]]:
-    """Let one node receive each start this late."""
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fakes: dict[str, FakeAgent], delays_s: list[float]
+) -> Conductor:
+    """Let h2, the probe's requester, receive each start this late."""
     clock = SlowClock(delays_s)
-    agents = {name: FakeAgent(now_ns=10**18) for name in HOSTS}
-    agents["h2"].replies[Start] = clock.on_start  # the probe's requester: one start a time
-    leader = conductor(tmp_path, agents)
+    fakes |= {name: FakeAgent(now_ns=10**18) for name in HOSTS}
+    fakes["h2"].replies[Start] = clock.on_start
+    leader = conductor(tmp_path, fakes)
     monkeypatch.setattr(conduct, "time", clock)
-    leader.prepare()
-    return leader, agents
+    return leader
 
 
-def test_a_start_that_some_node_heard_of_too_late_is_told_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_late_start_is_repeated_with_more_time(
+    tmp_path: Path, fakes: dict[str, FakeAgent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leader, agents = slow_starts(tmp_path, monkeypatch, [3.0, 3.0])
-    done = leader.run(lambda _fraction: None, lambda _start_ns: None)
-    assert len(asked(agents["h2"], Prepare)) == 2  # what was started once cannot be started again
+    done = led(slow_starts(tmp_path, monkeypatch, fakes, [3.0, 3.0]))
+    assert len(asked(fakes["h2"], Prepare)) == 2  # what was started once cannot be started again
     assert done.start_notice_ns == pytest.approx(3e9, rel=0.01)  # twice what it took, less what it takes
-    assert [type(request) for request in agents["h2"].asked].count(EndRole) == 1
+    assert len(asked(fakes["h2"], EndRole)) == 1
 
 
-def test_nodes_that_are_always_too_late_are_a_timeout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_nodes_that_are_always_late_are_a_timeout(
+    tmp_path: Path, fakes: dict[str, FakeAgent], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leader, _ = slow_starts(tmp_path, monkeypatch, [3.0, 30.0, 300.0])
-    with pytest.raises(
-        TestbedError, match=r"took 300\.0 s to hear of a start that was 60\.0 s away"
-    ) as caught:
-        leader.run(lambda _fraction: None, lambda _start_ns: None)
+    words = r"took 300\.0 s to hear of a start that was 60\.0 s away"
+    with pytest.raises(TestbedError, match=words) as caught:
+        led(slow_starts(tmp_path, monkeypatch, fakes, [3.0, 30.0, 300.0]))
     assert caught.value.kind is FailureKind.TIMEOUT
 
 
-def test_several_failures_are_one_and_the_lost_node_is_why() -> None:
+def test_joined_failures_name_the_lost_node_first() -> None:
     broken = TestbedError(FailureKind.VERBS, "h0: no peer")
     lost = TestbedError(FailureKind.NODE_LOST, "h1: SSH failed")
-    told = joined([broken, lost, broken])
-    assert (told.kind, str(told)) == (FailureKind.NODE_LOST, "h1: SSH failed; h0: no peer")
+    both = joined([broken, lost, broken])
+    assert (both.kind, str(both)) == (FailureKind.NODE_LOST, "h1: SSH failed; h0: no peer")
     many = joined([TestbedError(FailureKind.AGENT, f"h{index}") for index in range(12)])
     assert str(many).endswith("h9; and 2 more")
 
 
 @pytest.mark.parametrize(("error", "results"), [("IBV_WC_RETRY_EXC_ERR", 2), (None, 1)])
-def test_the_other_end_of_a_flow_that_failed_is_over_if_others_wait_for_it(
-    tmp_path: Path, error: str | None, results: int
+def test_responder_of_a_failed_flow_is_ended_if_others_wait_for_it(
+    tmp_path: Path, fakes: dict[str, FakeAgent], error: str | None, results: int
 ) -> None:
-    agents = {name: FakeAgent() for name in HOSTS}
-    agents["h0"].replies[Heartbeat] = lambda request: Alive(
-        getattr(request, "role", ""), "finished", 1, 0, 0, error
-    )
-    cell = cell_of(tmp_path, "workload={kind: collective, hosts: 3, size: 3KB}", "probe=null")
-    nodes = {name: fake_node(name, agent) for name, agent in agents.items()}
-    leader = Conductor(nodes, plan_roles(cell), cell.timing)
-    leader.prepare()
-    assert len(asked(agents["h0"], After)) == 1
-    leader.run(lambda _fraction: None, lambda _start_ns: None)
-    there = [each for each in asked(agents["h1"], Result) if getattr(each, "role", "") == "flow0-responder"]
-    assert len(there) == results
+    fakes["h0"].replies[Heartbeat] = alive("finished", error)
+    led(conductor(tmp_path, fakes, "workload={kind: collective, hosts: 3, size: 3KB}", "probe=null"))
+    assert len(asked(fakes["h0"], After)) == 1
+    assert [each.role for each in asked(fakes["h1"], Result)].count("flow0-responder") == results

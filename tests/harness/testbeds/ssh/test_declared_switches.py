@@ -40,7 +40,7 @@ def rack(priorities: Mapping[str, Any], platform: str = "declared", **variables:
 
 
 @pytest.mark.parametrize("platform", ["declared", "onyx"])
-def test_k_must_be_what_is_asked_for(tmp_path: Path, platform: str) -> None:
+def test_declared_threshold_must_be_the_requested_one(tmp_path: Path, platform: str) -> None:
     """65 frames of 1518 bytes at 10 Gb/s."""
     cell = cell_of(tmp_path, DCTCP)
     assert why_switches_mismatch(cell, rack(step(98_670), platform)) is None
@@ -51,14 +51,14 @@ def test_k_must_be_what_is_asked_for(tmp_path: Path, platform: str) -> None:
     )
 
 
-def test_an_experiment_can_state_what_stands_there(tmp_path: Path) -> None:
+def test_experiment_can_state_the_declared_threshold(tmp_path: Path) -> None:
     stated = cell_of(tmp_path, "transports=[{name: dctcp, mark_above: 150KB}]", "probe=null")
     nodes = {f"h{index}": CAPABILITIES for index in range(4)}
     assert unsupported(stated, rack(step(150_000)), nodes) is None
     assert "marks beyond 98670 bytes" in str(unsupported(stated, rack(step(98_670)), nodes))
 
 
-def test_what_is_allowed_by_name_is_said(tmp_path: Path) -> None:
+def test_allowed_difference_is_reported(tmp_path: Path) -> None:
     cell, allowed = cell_of(tmp_path, DCTCP), rack(step(150_000), **MAY)
     assert why_switches_mismatch(cell, allowed) is None
     assert allowed_differences(cell, allowed) == {
@@ -70,29 +70,31 @@ def test_what_is_allowed_by_name_is_said(tmp_path: Path) -> None:
         rack(step(150_000), switch_may_differ=["everything"])
 
 
-def test_a_curve_has_a_probability_too(tmp_path: Path) -> None:
+def test_probability_of_a_curve_is_compared(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[roce+dcqcn]")
     assert why_switches_mismatch(cell, rack(curve(0.01))) is None
-    told = str(why_switches_mismatch(cell, rack(curve(0.1))))
-    assert "marks from 5000 to 200000 bytes, then with 0.01, and by the inventory tor marks from" in told
-    assert "mark_above" not in told
+    reason = str(why_switches_mismatch(cell, rack(curve(0.1))))
+    assert "marks from 5000 to 200000 bytes, then with 0.01, and by the inventory tor marks from" in reason
+    assert "mark_above" not in reason
 
 
-def test_other_priorities_do_not_count(tmp_path: Path) -> None:
+def test_marks_of_other_priorities_are_ignored(tmp_path: Path) -> None:
     own = {**step(98_670), "3": {"dscp": [26], "marks": {"from_bytes": 1, "to_bytes": 2}}}
     assert why_switches_mismatch(cell_of(tmp_path, DCTCP), rack(own)) is None
 
 
 @pytest.mark.parametrize("setting", ["pause_xoff=100KB", "pause_watchdog=1ms"])
-def test_a_stated_pause_point_is_refused(tmp_path: Path, setting: str) -> None:
-    told = why_switches_mismatch(cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}}))
+def test_stated_pause_point_is_refused(tmp_path: Path, setting: str) -> None:
+    reason = why_switches_mismatch(
+        cell_of(tmp_path, PFC, f"topology.{setting}"), rack({"0": {"pauses": True}})
+    )
     key = setting.partition("=")[0]
-    assert told == f"topology.{key}: no inventory says when a switch pauses: leave it out"
+    assert reason == f"topology.{key}: no inventory says when a switch pauses: leave it out"
     plain = cell_of(tmp_path, "transports=[roce]", f"topology.{setting}")
     assert why_switches_mismatch(plain, rack({"0": {"pauses": True}})) is None
 
 
-def test_a_stated_share_of_what_is_free_is_compared(tmp_path: Path) -> None:
+def test_stated_pause_alpha_is_compared(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, PFC, "topology.pause_alpha=0.5")
     same, other, unsaid = (rack({"0": {"pauses": True, "pause_alpha": each}}) for each in (0.5, 2, None))
     assert (why_switches_mismatch(cell, same), allowed_differences(cell, same)) == (None, {})
@@ -117,16 +119,14 @@ def test_headroom_is_compared(tmp_path: Path) -> None:
     assert why_switches_mismatch(cell_of(tmp_path, PFC), other) is None
 
 
-def test_that_nobody_knows_the_pause_point_is_said(tmp_path: Path) -> None:
+def test_unknown_pause_point_is_reported(tmp_path: Path) -> None:
     found = allowed_differences(cell_of(tmp_path, PFC), rack({"0": {"pauses": True}}))
     assert found["pauses_differ"].endswith("link is 0.0625 times what is free of the buffer")
     assert allowed_differences(cell_of(tmp_path, "transports=[roce]"), rack({"0": {"pauses": True}})) == {}
 
 
 @pytest.mark.parametrize("settings", [(DCTCP,), (PFC, "topology.pause_xoff=100KB")])
-def test_a_linux_switch_does_what_is_asked_or_refuses_by_itself(
-    tmp_path: Path, settings: tuple[str, ...]
-) -> None:
+def test_linux_switch_is_not_compared_with_declarations(tmp_path: Path, settings: tuple[str, ...]) -> None:
     inventory = replace(rack(step(1)), switch=fake_inventory().switch)
     assert why_switches_mismatch(cell_of(tmp_path, *settings), inventory) is None
     assert allowed_differences(cell_of(tmp_path, *settings), inventory) == {}
@@ -143,8 +143,8 @@ def rack_of_declared(*priorities: dict[str, object]) -> Inventory:
 
 def test_dctcp_needs_a_switch_that_marks(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "transports=[dctcp]")
-    told = str(why_unmarked(cell, rack_of_declared()))
-    assert told.startswith("dctcp needs a switch that marks, but the inventory declares none")
+    reason = str(why_unmarked(cell, rack_of_declared()))
+    assert reason.startswith("dctcp needs a switch that marks, but the inventory declares none")
     assert str(why_unmarked(cell, rack_of_declared(MARKS, PAUSES))) == (
         "dctcp needs switches where some priority marks, but by the inventory tor has none: set it in "
         "switch_priorities, or leave dctcp out"
@@ -153,7 +153,7 @@ def test_dctcp_needs_a_switch_that_marks(tmp_path: Path) -> None:
     assert why_unmarked(cell, fake_inventory()) is None, "our own switch marks by itself"
 
 
-def test_the_packets_of_hosts_must_be_in_the_priority_that_marks(tmp_path: Path) -> None:
+def test_priority_of_the_hosts_packets_must_mark(tmp_path: Path) -> None:
     cell, marks = cell_of(tmp_path), MARKS["0"]
     assert (
         missing_on_switches(cell, rack_of_declared({"3": {**marks, "dscp": [0, 26]}}), "dctcp", "marks")
@@ -171,7 +171,7 @@ def test_the_packets_of_hosts_must_be_in_the_priority_that_marks(tmp_path: Path)
         )
 
 
-def test_what_is_declared_is_a_fact_of_each_cell() -> None:
+def test_declared_settings_are_facts() -> None:
     assert switch_facts(rack_of_declared({**MARKS, **PAUSES})) == {
         "switch_tor": "declared: priority 0: marks beyond 30000 bytes; priority 3: pauses"
     }

@@ -24,26 +24,26 @@ NODES = {f"h{index}": CAPABILITIES for index in range(4)}
 SLOW = "topology.rate=100Mbps"
 
 
-def test_a_node_that_was_not_provisioned(tmp_path: Path) -> None:
+def test_unprovisioned_node_is_refused(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, SLOW)
     bare = {**NODES, "h1": replace(CAPABILITIES, pyverbs=None)}
     assert str(unsupported(cell, fake_inventory(), bare)).startswith("h1 has no pyverbs for rogue")
     portless = {**NODES, "h2": replace(CAPABILITIES, ports=[])}
     assert str(unsupported(cell, fake_inventory(), portless)).startswith("h2 has no RoCE port for rogue")
-    told = unsupported(cell_of(tmp_path, SLOW, "transports=[dctcp]"), fake_inventory(), bare)
-    assert str(told).startswith("h1 has no pyverbs for roce"), "the probe is a WRITE"
+    reason = unsupported(cell_of(tmp_path, SLOW, "transports=[dctcp]"), fake_inventory(), bare)
+    assert str(reason).startswith("h1 has no pyverbs for roce"), "the probe is a WRITE"
     tcp = cell_of(tmp_path, SLOW, "transports=[dctcp]", "probe=null")
     assert unsupported(tcp, fake_inventory(), bare) is None
     old = {**NODES, "h0": replace(CAPABILITIES, congestion_controls=["reno", "cubic"])}
     assert unsupported(tcp, fake_inventory(), old) == "h0 has no TCP dctcp; all have cubic, reno"
 
 
-def test_a_switch_of_another_topology(tmp_path: Path) -> None:
-    told = unsupported(cell_of(tmp_path, SLOW), fake_inventory(4, {"s0->h0": "eth1"}), NODES)
-    assert "ports s0->h1, s0->h2, s0->h3" in str(told)
+def test_switch_without_the_topologys_ports_is_refused(tmp_path: Path) -> None:
+    reason = unsupported(cell_of(tmp_path, SLOW), fake_inventory(4, {"s0->h0": "eth1"}), NODES)
+    assert "ports s0->h1, s0->h2, s0->h3" in str(reason)
 
 
-def test_hosts_that_take_part(tmp_path: Path) -> None:
+def test_used_hosts_are_those_of_flows_and_probe(tmp_path: Path) -> None:
     assert used_hosts(cell_of(tmp_path, "topology.hosts=9", "probe.target=h5")) == {
         "h0",
         "h1",
@@ -54,24 +54,24 @@ def test_hosts_that_take_part(tmp_path: Path) -> None:
     assert used_hosts(cell_of(tmp_path, "probe=null", "measure=[queues]")) == {"h0", "h1", "h3"}
 
 
-def test_what_is_not_measured_has_a_reason(tmp_path: Path) -> None:
+def test_missing_measures_have_reasons(tmp_path: Path) -> None:
     assert set(not_measured(cell_of(tmp_path), fake_inventory())) == {"queues", "pauses"}
     assert set(not_measured(cell_of(tmp_path, index=1), fake_inventory())) == {"queues", "pauses", "rtt"}
 
 
-def test_a_switch_that_is_not_ours(tmp_path: Path) -> None:
+def test_foreign_switch_measures_nothing_and_carries_out_no_faults(tmp_path: Path) -> None:
     alone = replace(fake_inventory(), switch=None)
     cell = cell_of(tmp_path, SLOW)
     assert unsupported(cell, alone, NODES) is None
-    told = not_measured(cell, alone)
-    assert told["queues"] == "the switch is not ours: its queues are not read"
+    reasons = not_measured(cell, alone)
+    assert reasons["queues"] == "the switch is not ours: its queues are not read"
     cut = cell_of(tmp_path, SLOW, "faults=[{kind: link_cut, target: h0, at: 1s, duration: 2s}]")
     assert str(unsupported(cut, alone, NODES)).startswith("no LinkCut: the inventory has no switch that")
     loss = cell_of(tmp_path, SLOW, "faults=[{kind: loss, target: h0, one_in: 8}]")
     assert str(unsupported(loss, alone, NODES)).startswith("no Loss: the inventory has no switch that")
 
 
-def test_over_ipv6_packets_have_no_ip_id_to_be_lost_by(tmp_path: Path) -> None:
+def test_loss_by_ip_id_is_refused_over_ipv6(tmp_path: Path) -> None:
     nodes = fake_inventory()
     address = IPv6Address("fd00::9")
     hosts = [
@@ -98,25 +98,25 @@ def test_over_ipv6_packets_have_no_ip_id_to_be_lost_by(tmp_path: Path) -> None:
         ("software", 1, False),
     ],
 )
-def test_a_card_that_is_slower_than_the_topology(
+def test_card_slower_than_its_link_is_refused(
     tmp_path: Path, driver: str, rate_bps: int, is_refused: bool
 ) -> None:
     port: dict[str, object] = {"device": "m", "driver": driver, "address": "10.9.0.11", "rate_bps": rate_bps}
     slow = {**NODES, "h1": replace(CAPABILITIES, ports=[port])}
-    told = unsupported(cell_of(tmp_path), fake_inventory(), slow)
+    reason = unsupported(cell_of(tmp_path), fake_inventory(), slow)
     expected = "h1's port does 1 Gb/s, its link of the topology 10 Gb/s; set the topology's rate"
-    assert told == (expected if is_refused else None)
+    assert reason == (expected if is_refused else None)
 
 
-def test_the_catalogue_and_the_agent_agree_on_what_kernels_have() -> None:
+def test_catalogue_and_agent_list_the_same_kernel_tcps() -> None:
     assert set(support.KERNEL_TCPS) == set(messages.KERNEL_TCPS)
 
 
-def test_when_our_own_switch_marks_can_be_asked_for(tmp_path: Path) -> None:
+def test_marking_threshold_can_be_stated_only_for_our_own_switch(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, SLOW, "transports=[{name: dctcp, mark_above: 60KB}]", "probe=null")
     assert unsupported(cell, fake_inventory(), NODES) is None
-    told = unsupported(cell, replace(fake_inventory(), switch=None), NODES)
-    assert told == "dctcp on nodes is the kernel's, which takes no mark_above: leave it out"
+    reason = unsupported(cell, replace(fake_inventory(), switch=None), NODES)
+    assert reason == "dctcp on nodes is the kernel's, which takes no mark_above: leave it out"
 
 
 HOSTS = ("h0", "h1", "h2", "h3")
@@ -136,14 +136,14 @@ def network(*mtus_bytes: int) -> Inventory:
     ("payload_bytes", "mtu_bytes", "is_refused"),
     [(1024, 1500, False), (2048, 1500, True), (2048, 2200, False), (4096, 4150, True), (4096, 4200, False)],
 )
-def test_a_payload_needs_its_headers_too(
+def test_experiment_mtu_must_hold_payload_and_headers(
     tmp_path: Path, payload_bytes: int, mtu_bytes: int, is_refused: bool
 ) -> None:
     cell = cell_of(tmp_path, f"topology.mtu={payload_bytes}")
     assert (too_large_packets(cell, network(*[mtu_bytes] * 4), HOSTS) is not None) is is_refused
 
 
-def test_the_plan_says_what_to_do(tmp_path: Path) -> None:
+def test_too_small_mtu_is_refused_with_advice(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "topology.mtu=2048", "topology.rate=100Mbps")
     nodes = dict.fromkeys(HOSTS, CAPABILITIES)
     assert unsupported(cell, network(9000, 1500, 1500, 9000), nodes) == (
@@ -153,7 +153,7 @@ def test_the_plan_says_what_to_do(tmp_path: Path) -> None:
     assert unsupported(cell, network(9000, 9000, 9000, 9000), nodes) is None
 
 
-def test_hosts_that_take_no_part_and_tcp_ask_for_nothing(tmp_path: Path) -> None:
+def test_unused_hosts_and_tcp_need_no_larger_mtu(tmp_path: Path) -> None:
     small = network(9000, 9000, 9000, 1500)
     assert too_large_packets(cell_of(tmp_path, "topology.mtu=4096"), small, HOSTS[:3]) is None
     tcp = cell_of(tmp_path, "topology.mtu=4096", "transports=[dctcp]")
@@ -177,24 +177,26 @@ def nodes(node: Capabilities = CAPABILITIES) -> dict[str, Capabilities]:
         ("delay=100us", None),
     ],
 )
-def test_what_only_the_simulator_can_be_told(tmp_path: Path, setting: str, words: str | None) -> None:
+def test_nics_and_delays_that_nodes_do_not_have_are_refused(
+    tmp_path: Path, setting: str, words: str | None
+) -> None:
     reason = unsupported_topology(cell_of(tmp_path, f"topology.{setting}"), fake_inventory(), nodes())
     assert reason is None if words is None else words in str(reason)
 
 
-def test_cards_that_are_the_ones_asked_for(tmp_path: Path) -> None:
+def test_requested_nic_must_be_the_nodes_card(tmp_path: Path) -> None:
     has_cards = nodes(replace(CAPABILITIES, ports=[CARD]))
     for nic, is_refused in (("cx3pro", False), ("cx4", True)):
         reason = unsupported_topology(cell_of(tmp_path, f"topology.nic={nic}"), fake_inventory(), has_cards)
         assert (reason is not None) is is_refused
 
 
-def test_cables_of_a_network_that_is_not_ours_are_as_long_as_they_are(tmp_path: Path) -> None:
+def test_any_delay_is_accepted_without_our_own_switch(tmp_path: Path) -> None:
     inventory = replace(fake_inventory(), switch=None)
     assert unsupported_topology(cell_of(tmp_path, "topology.delay=50us"), inventory, nodes()) is None
 
 
-def test_a_cable_of_a_file_may_be_too_short(tmp_path: Path) -> None:
+def test_short_delay_of_one_link_is_refused(tmp_path: Path) -> None:
     links = "".join(
         f"- {{link: h{index}-s0, rate: 1Gbps, delay: {5 if index == 2 else 0}us}}\n" for index in range(4)
     )

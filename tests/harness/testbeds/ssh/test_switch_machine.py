@@ -27,7 +27,7 @@ DCTCP = "transports=[dctcp]"
 STATED = "transports=[{name: dctcp, mark_above: 60KB}]"
 
 
-def test_marks_go_by_the_time_that_a_port_sends() -> None:
+def test_emulated_ports_mark_by_queueing_time() -> None:
     """2.4 and 7.2 ms at 100 Mb/s are 30 and 90 KB."""
     ports = {"s0->h0": PortSettings(rate_bps=100_000_000, queue_bytes=500_000), "s0->h1": PortSettings()}
     port, unlimited = later_marks(ports).values()
@@ -35,14 +35,14 @@ def test_marks_go_by_the_time_that_a_port_sends() -> None:
     assert unlimited == PortSettings()
 
 
-def test_they_end_where_a_port_is_full() -> None:
+def test_emulated_marks_end_at_a_full_queue() -> None:
     small = PortSettings(rate_bps=100_000_000, queue_bytes=50_000)
     (port,) = later_marks({"s0->h0": small}).values()
     assert (port.red_min_bytes, port.red_max_bytes) == (25_000, 50_000)
     assert port.mistake() is None
 
 
-def test_only_emulated_machines_have_them_and_no_stated_k(tmp_path: Path) -> None:
+def test_emulated_marks_need_emulated_machines_and_no_stated_threshold(tmp_path: Path) -> None:
     emulated = fake_inventory()
     assert has_marks_of_its_own(cell_of(tmp_path, DCTCP), emulated)
     assert not has_marks_of_its_own(cell_of(tmp_path, DCTCP), replace(emulated, kind="nodes"))
@@ -50,7 +50,7 @@ def test_only_emulated_machines_have_them_and_no_stated_k(tmp_path: Path) -> Non
     assert not has_marks_of_its_own(cell_of(tmp_path, "transports=[cubic]"), emulated)
 
 
-def test_both_numbers_are_said(tmp_path: Path) -> None:
+def test_difference_of_marks_states_both_numbers(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, DCTCP)
     assert marks_differ(cell, fake_inventory()) == (
         "emulated machines take 17 ms for a round trip, so ports mark from 2.4 to 7.2 ms of their rate; "
@@ -69,27 +69,29 @@ def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
     return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
 
 
-def test_a_delay_that_no_timer_of_linux_keeps_is_left_out(inventory: Inventory) -> None:
+def test_delay_below_linux_timers_is_left_out(inventory: Inventory) -> None:
     assert ports_of(star(delay="1us"), inventory)["s0->h0"].delay_ns == 0
 
 
-def test_a_topology_that_the_machines_do_not_have_is_refused(inventory: Inventory) -> None:
+def test_topology_with_missing_ports_is_refused(inventory: Inventory) -> None:
     with pytest.raises(UsageError, match="got no ports s0->h2, expected those"):
         ports_of(star(hosts=3), inventory)
 
 
-def test_without_a_switch_there_is_nothing_to_set(inventory: Inventory) -> None:
+def test_without_a_switch_no_port_is_set(inventory: Inventory) -> None:
     alone = Inventory(inventory.path, inventory.kind, inventory.hosts, None)
     assert ports_of(star(), alone) == {}
 
 
-def test_a_lan_is_one_switch_unless_the_inventory_says_how_it_is_wired(inventory: Inventory) -> None:
+def test_lan_is_one_switch_unless_the_inventory_names_ports(inventory: Inventory) -> None:
     lot = TOPOLOGIES["parking_lot"].model_validate({"rate": "10Gbps"})
     lan = Inventory(inventory.path, inventory.kind, inventory.hosts, None)
     names = [f"{switch}->{peer}" for switch in lot.switch_names() for peer in lot.links_of[switch]]
-    with pytest.raises(UsageError, match=r"got a LAN, which is one switch, expected the \d switches") as told:
+    with pytest.raises(
+        UsageError, match=r"got a LAN, which is one switch, expected the \d switches"
+    ) as caught:
         ports_of(lot, lan)
-    assert all(name in str(told.value) for name in names)
+    assert all(name in str(caught.value) for name in names)
     ports = [
         {"bridge": name.partition("->")[0], "interface": f"Ethernet{number}", "peer": name.partition("->")[2]}
         for number, name in enumerate(names)
@@ -109,7 +111,7 @@ def cell(tmp_path: Path, *settings: str) -> Cell:
     return cell_of(tmp_path, *SLOW, *settings)
 
 
-def test_what_ports_mark_by_is_a_fact(tmp_path: Path) -> None:
+def test_marking_thresholds_are_facts(tmp_path: Path) -> None:
     asked, nodes = cell(tmp_path, "transports=[dctcp]"), replace(fake_inventory(), kind="nodes")
     assert marking_facts(asked, nodes) == {"kmin_bytes": 30_360, "kmax_bytes": 30_360, "pmax": 1.0}
     assert list(marking_facts(asked, fake_inventory())) == ["marks_differ"]
@@ -117,7 +119,7 @@ def test_what_ports_mark_by_is_a_fact(tmp_path: Path) -> None:
     assert marking_facts(cell(tmp_path), nodes) == {}
 
 
-def test_what_it_cannot(tmp_path: Path) -> None:
+def test_unsupported_faults_of_the_switch(tmp_path: Path) -> None:
     asked = cell(tmp_path, LOSS % "one_in: 8")
     assert unsupported_fault(asked, fake_inventory()) is None
     without = replace(fake_inventory(), switch=None)

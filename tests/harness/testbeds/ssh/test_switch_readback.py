@@ -35,37 +35,29 @@ FOLLOWS = {"switch_follows_experiments": True}
 APPLY = "run `rogue switch apply` for it, or allow it by switch_may_differ: [marks]"
 
 
-def states_with(cell: Cell, inventory: Inventory, **told: Any) -> dict[str, SwitchState]:
+def states_with(cell: Cell, inventory: Inventory, **reported: Any) -> dict[str, SwitchState]:
     """Return the state of a switch with the requested settings, and its report on each port."""
     (tor,) = inventory.hardware_switches
     wanted = requested_settings(cell, inventory, tor)
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for line in load_platform(wanted.switch_platform).lines(wanted):
         found[line.context] = (*found.get(line.context, ()), line.text)
-    port = PortState(**{"rate_bps": 10**10, "mtu_bytes": 9214, **told})
+    port = PortState(**{"rate_bps": 10**10, "mtu_bytes": 9214, **reported})
     return {"tor": SwitchState(dict.fromkeys(wanted.interfaces, port), configuration=found)}
 
 
-def refusal_of(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> str | None:
-    return refusal(cell, inventory, states)
-
-
-def facts_of(cell: Cell, inventory: Inventory, states: Mapping[str, SwitchState]) -> dict[str, str]:
-    return switch_state_facts(cell, inventory, states)
-
-
-def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> None:
+def test_requested_settings_are_compared_and_the_others_listed(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, DCTCP), rack_of("eos", LOGIN, **FOLLOWS)
     states = states_with(
         cell, rack, priorities={3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}
     )
-    assert refusal_of(cell, rack, states) is None
-    told = "of tor there is no comparison of buffer, delays, alpha of the buffer"
-    assert facts_of(cell, rack, states) == {"switches_not_compared": told}
+    assert refusal(cell, rack, states) is None
+    sentence = "of tor there is no comparison of buffer, delays, alpha of the buffer"
+    assert switch_state_facts(cell, rack, states) == {"switches_not_compared": sentence}
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "words"),
+    ("reported", "kind", "words"),
     [
         (
             {"priorities": {3: priority_reported(marks=marking_reported(9, 9, 100))}},
@@ -88,40 +80,42 @@ def test_what_is_asked_for_is_compared_and_the_rest_named(tmp_path: Path) -> Non
         ),
     ],
 )
-def test_a_difference_refuses_the_cell_unless_it_is_allowed(
-    tmp_path: Path, told: Mapping[str, Any], kind: str, words: str
+def test_difference_refuses_the_cell_unless_it_is_allowed(
+    tmp_path: Path, reported: Mapping[str, Any], kind: str, words: str
 ) -> None:
     cell = cell_of(tmp_path, DCTCP)
     right = {"priorities": {3: priority_reported(marks=marking_reported(98_670, 98_670, 100))}}
     rack, may = (rack_of("eos", LOGIN, **FOLLOWS, switch_may_differ=each) for each in ([], [kind]))
-    states = states_with(cell, rack, **{**right, **told})
-    assert refusal_of(cell, rack, states) == f"{words}, or allow it by switch_may_differ: [{kind}]"
-    assert refusal_of(cell, may, states) is None
-    assert facts_of(cell, may, states)["switches_differ"] == words.partition(": ")[0]
+    states = states_with(cell, rack, **{**right, **reported})
+    assert refusal(cell, rack, states) == f"{words}, or allow it by switch_may_differ: [{kind}]"
+    assert refusal(cell, may, states) is None
+    assert switch_state_facts(cell, may, states)["switches_differ"] == words.partition(": ")[0]
 
 
-def test_a_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
+def test_difference_in_the_buffer_is_the_whole_switchs(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, **FOLLOWS)
     found = states_with(cell, rack, priorities={})
-    told = refusal_of(cell, rack, {"tor": replace(found["tor"], buffer_bytes=12_000_000)})
-    assert told == (
+    sentence = refusal(cell, rack, {"tor": replace(found["tor"], buffer_bytes=12_000_000)})
+    assert sentence == (
         "the experiment asks for a buffer of 9000000 bytes, and as read back tor has one of 12000000 bytes: "
         "set topology.buffer, or allow it by switch_may_differ: [buffer]"
     )
 
 
 @pytest.mark.parametrize("settings", ["transports=[roce]", DCTCP])
-def test_what_is_not_known_refuses_the_cell_unless_it_may_differ(tmp_path: Path, settings: str) -> None:
+def test_unknown_marks_refuse_the_cell_unless_they_may_differ(tmp_path: Path, settings: str) -> None:
     cell, rack = cell_of(tmp_path, settings), rack_of("eos", LOGIN, **FOLLOWS)
     lines = states_with(cell, rack)["tor"].configuration
     found = {**lines, ("interface Ethernet1",): ("service-profile P",)}
     (tor,) = rack.hardware_switches
     states = {"tor": load_platform("eos").state(found, "", tor.variables)}
-    told = "marks and pauses of tor are not known at Ethernet1, expected numbers: got `service-profile P, "
-    assert str(refusal_of(cell, rack, states)).startswith(told)
+    sentence = (
+        "marks and pauses of tor are not known at Ethernet1, expected numbers: got `service-profile P, "
+    )
+    assert str(refusal(cell, rack, states)).startswith(sentence)
     may = rack_of("eos", LOGIN, **FOLLOWS, switch_may_differ=["marks", "pauses"])
-    assert refusal_of(cell, may, states) is None
-    assert told in facts_of(cell, may, states)["switches_differ"]
+    assert refusal(cell, may, states) is None
+    assert sentence in switch_state_facts(cell, may, states)["switches_differ"]
 
 
 @pytest.mark.parametrize("platform", ["eos", "comware"])
@@ -132,27 +126,27 @@ def test_without_numbers_lines_are_compared(tmp_path: Path, platform: str) -> No
     if platform == "comware":  # counts in cells of 208 bytes
         cell = cell_of(tmp_path, stated)
     as_wanted = states_with(cell, rack)
-    assert refusal_of(cell, rack, as_wanted) is None
-    assert "marks and pauses in numbers" in facts_of(cell, rack, as_wanted)["switches_not_compared"]
-    told = str(refusal_of(cell, rack, {"tor": SwitchState()}))
-    assert told.startswith("tor: ")
-    assert told.endswith(f"got nothing, expected {told.partition('expected ')[2]}")
-    assert APPLY in told
+    assert refusal(cell, rack, as_wanted) is None
+    assert "marks and pauses in numbers" in switch_state_facts(cell, rack, as_wanted)["switches_not_compared"]
+    sentence = str(refusal(cell, rack, {"tor": SwitchState()}))
+    assert sentence.startswith("tor: ")
+    assert sentence.endswith(f"got nothing, expected {sentence.partition('expected ')[2]}")
+    assert APPLY in sentence
     may = rack_of(platform, LOGIN, **FOLLOWS, switch_may_differ=["marks"])
-    assert refusal_of(cell, may, {"tor": SwitchState()}) is None
+    assert refusal(cell, may, {"tor": SwitchState()}) is None
 
 
-def test_what_a_platform_cannot_be_told_is_refused(tmp_path: Path) -> None:
+def test_setting_that_a_platform_lacks_is_refused(tmp_path: Path) -> None:
     rack = rack_of("onyx", LOGIN, **FOLLOWS)
-    told = refusal_of(cell_of(tmp_path, DCTCP), rack, {"tor": SwitchState()})
-    assert told is not None
-    assert "got 98670 bytes, expected a multiple of 1000" in told
+    sentence = refusal(cell_of(tmp_path, DCTCP), rack, {"tor": SwitchState()})
+    assert sentence is not None
+    assert "got 98670 bytes, expected a multiple of 1000" in sentence
 
 
-def test_a_map_of_the_switchs_own_is_said(tmp_path: Path) -> None:
+def test_switch_with_its_own_dscp_map_is_reported(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("eos", LOGIN, switch_priorities={})
-    assert refusal_of(cell, rack, {"tor": SwitchState()}) is None
-    found = facts_of(cell, rack, {"tor": SwitchState()})["switches_not_compared"]
+    assert refusal(cell, rack, {"tor": SwitchState()}) is None
+    found = switch_state_facts(cell, rack, {"tor": SwitchState()})["switches_not_compared"]
     assert found.startswith(
         "of tor there is no comparison of marks and pauses, for no priority names the DSCP, "
     )
@@ -162,20 +156,20 @@ def test_pause_points_are_compared_where_they_are_stated(tmp_path: Path) -> None
     rack = rack_of("eos", LOGIN, **FOLLOWS)
     cell = cell_of(tmp_path, "transports=[roce+pfc]")
     states = states_with(cell, rack, priorities={3: priority_reported(pauses=True)})
-    assert refusal_of(cell, rack, states) is None
-    assert "buffer, pause points, delays" in facts_of(cell, rack, states)["switches_not_compared"]
+    assert refusal(cell, rack, states) is None
+    assert "buffer, pause points, delays" in switch_state_facts(cell, rack, states)["switches_not_compared"]
 
 
-def test_of_a_declared_switch_nothing_is_read(tmp_path: Path) -> None:
+def test_declared_switch_is_not_read(tmp_path: Path) -> None:
     cell, rack = cell_of(tmp_path, "transports=[roce]"), rack_of("declared")
-    assert (read_switch_states(rack), refusal_of(cell, rack, {})) == ({}, None)
-    told = "nothing of tor was read back: it has no login"
-    assert facts_of(cell, rack, {}) == {"switches_not_compared": told}
+    assert (read_switch_states(rack), refusal(cell, rack, {})) == ({}, None)
+    sentence = "nothing of tor was read back: it has no login"
+    assert switch_state_facts(cell, rack, {}) == {"switches_not_compared": sentence}
     linux = replace(rack, switch=fake_inventory().switch)
-    assert (read_switch_states(linux), facts_of(cell, linux, {})) == ({}, {})
+    assert (read_switch_states(linux), switch_state_facts(cell, linux, {})) == ({}, {})
 
 
-def test_a_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switch_is_read_once_for_all_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A following switch of Arista's that marks where DCTCP asks: its cell can run, and roce's cannot."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     cell, other = cell_of(tmp_path, DCTCP, "probe=null"), cell_of(tmp_path, "transports=[roce]", "probe=null")

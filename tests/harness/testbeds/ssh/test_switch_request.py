@@ -51,22 +51,7 @@ def asked(
     return dict(requested_settings(cell, rack, rack.hardware_switches[0]).switch_priorities)
 
 
-@pytest.mark.parametrize(
-    ("transports", "expected"),
-    [
-        ("[roce]", {}),
-        ("[dctcp]", {"marks": STEP}),
-        ("[roce+dcqcn]", {"marks": CURVE}),
-        ("[roce+pfc]", {"pauses": True}),
-        ("[roce+dcqcn+pfc]", {"marks": CURVE, "pauses": True}),
-    ],
-)
-def test_marks_and_pauses_are_the_cells(tmp_path: Path, transports: str, expected: dict[str, Any]) -> None:
-    wanted = PrioritySettings.model_validate({"dscp": [26], **expected})
-    assert asked(tmp_path, f"transports={transports}") == {3: wanted}
-
-
-def test_numbers_of_the_inventory_make_way_and_other_priorities_stay(tmp_path: Path) -> None:
+def test_request_replaces_the_inventorys_numbers_and_keeps_other_priorities(tmp_path: Path) -> None:
     other = {"marks": {"from_bytes": 7, "to_bytes": 7}, "dscp": [46]}
     typed = {"3": {"dscp": [26], "marks": {"from_bytes": 1, "to_bytes": 2}, "pauses": True}, "5": other}
     found = asked(tmp_path, "transports=[dctcp]", switch_priorities=typed)
@@ -74,14 +59,14 @@ def test_numbers_of_the_inventory_make_way_and_other_priorities_stay(tmp_path: P
     assert found[5] == PrioritySettings.model_validate(other)
 
 
-def test_stated_pause_points_reach_who_can_be_told(tmp_path: Path) -> None:
+def test_stated_pause_points_reach_platforms_that_have_them(tmp_path: Path) -> None:
     stated = ("transports=[roce+pfc]", "topology.pause_alpha=0.5", "topology.pause_headroom=50KB")
     found = asked(tmp_path, *stated, platform="sonic")[3]
     assert (found.pause_alpha, found.headroom_bytes) == (0.5, 50_000)
     assert asked(tmp_path, "transports=[roce+pfc]", platform="sonic")[3].pause_alpha is None
 
 
-def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
+def test_settings_that_apply_does_not_make_are_reported(tmp_path: Path) -> None:
     tor = rack_of("eos").hardware_switches[0]
     assert list(unreported(cell_of(tmp_path, "topology.buffer=3MB"), tor)) == [
         "10 Gb/s at Ethernet1, Ethernet2, Ethernet3, Ethernet4",
@@ -143,33 +128,31 @@ def test_what_nobody_sets_is_said(tmp_path: Path) -> None:
         ),
     ],
 )  # fmt: skip
-def test_why_it_cannot_be(
+def test_impossible_requests_are_usage_errors(
     tmp_path: Path, settings: tuple[str, ...], variables: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as caught:
         asked(tmp_path, *settings, **variables)
-    assert str(told.value) == words
+    assert str(caught.value) == words
 
 
 @pytest.mark.parametrize("key", sorted(keys_of(Topology) - {"kind"}))
-def test_every_key_of_a_topology_reaches_the_switch_or_is_said_or_refused_by_name(
-    tmp_path: Path, key: str
-) -> None:
+def test_every_topology_key_is_applied_reported_or_refused(tmp_path: Path, key: str) -> None:
     """No key is ignored; a new key is added here with its effect."""
     if key in NOT_A_SWITCHES:
         return
     rack = rack_of("sonic")
     switch = rack.hardware_switches[0]
 
-    def told(*settings: str) -> object:
+    def applied(*settings: str) -> object:
         cell = cell_of(tmp_path, "transports=[roce+pfc]", "topology.pause_headroom=40KB", *settings)
         return requested_settings(cell, rack, switch).switch_priorities, unreported(cell, switch)
 
-    usual = told()
+    usual = applied()
     with loaded("step"):
         for value in OTHERS[key]:
             try:
-                assert told(f"topology.{key}={value}") != usual
+                assert applied(f"topology.{key}={value}") != usual
             except UsageError as error:
                 assert f"topology.{key}" in str(error)
 
@@ -221,14 +204,14 @@ ALPHA, HEADROOM = "topology.pause_alpha=0.5", "topology.pause_headroom=50KB"
         ),
     ],
 )
-def test_marks_and_pauses(
+def test_differences_in_marks_and_pauses(
     tmp_path: Path, settings: tuple[str, ...], stands: PrioritySettings, words: str | None
 ) -> None:
-    found = [other.words("tor", []) for other in of_priority(cell_of(tmp_path, *settings), 3, stands)]
+    found = [other.sentence("tor", []) for other in of_priority(cell_of(tmp_path, *settings), 3, stands)]
     assert found == ([] if words is None else [f"the experiment asks for {words}"])
 
 
-def test_rate_and_mtu_of_a_port() -> None:
+def test_differences_in_rate_and_mtu() -> None:
     """The first packet of a WRITE with MTU 1024 is 1024 + 60 bytes of IP."""
     asked = SwitchPort(Switch("s0", 9_000_000, 1.0, "shared"), Link("s0", "h0", 10**10, 1_000))
     assert list(of_port(asked, 1084, PortState())) == []
@@ -240,9 +223,9 @@ def test_rate_and_mtu_of_a_port() -> None:
     ]
 
 
-def test_a_buffer(tmp_path: Path) -> None:
+def test_difference_in_the_buffer(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, "topology.buffer=3MB")
-    assert [list(of_buffer(cell, told)) for told in (None, 3_000_000)] == [[], []]
+    assert [list(of_buffer(cell, buffer_bytes)) for buffer_bytes in (None, 3_000_000)] == [[], []]
     (other,) = of_buffer(cell, 12_000_000)
     assert other == Mismatch("buffer", "a buffer of 3000000 bytes", "has one of 12000000 bytes")
     (other,) = of_buffer(cell_of(tmp_path, "topology.buffer=unbounded"), 12_000_000)

@@ -38,7 +38,7 @@ def test_from_the_plan_to_the_tables(run: Run) -> None:
     assert json.loads(result.raw["capabilities.json"])["h0"]["pyverbs"] == "44.0"
 
 
-def test_a_role_that_does_not_end_costs_the_agents_and_no_result(
+def test_role_that_does_not_end_restarts_agents_and_keeps_the_result(
     run: Run, agents: dict[str, FakeAgent]
 ) -> None:
     agents["h1"].replies[EndRole] = lambda request: gone(request, "timeout", "flow1-requester", "hangs")
@@ -46,7 +46,7 @@ def test_a_role_that_does_not_end_costs_the_agents_and_no_result(
     assert isinstance(agents["h0"].asked[-1], Stop)
 
 
-def test_nodes_without_a_switch_of_ours(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_without_our_own_switch(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         testbed, "load_inventory", lambda _path, is_trusted: replace(fake_inventory(), switch=None)
     )
@@ -58,15 +58,15 @@ def test_nodes_without_a_switch_of_ours(run: Run, monkeypatch: pytest.MonkeyPatc
     assert "flows.parquet" in encode(result.tables)
 
 
-def test_what_was_not_compared_is_a_fact(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_not_compared_are_a_fact(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     rack = replace(fake_inventory(), switch=None, hardware_switches=(hardware(wanted("declared"), None),))
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: rack)
-    told = run().facts
-    assert told["switches_not_compared"] == "nothing of tor was read back: it has no login"
-    assert "switches_differ" not in told
+    facts = run().facts
+    assert facts["switches_not_compared"] == "nothing of tor was read back: it has no login"
+    assert "switches_differ" not in facts
 
 
-def test_what_data_processes_print_is_kept(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_logs_of_data_processes_are_kept(run: Run, agents: dict[str, FakeAgent]) -> None:
     agents["h2"].left = {
         "flow1-responder.log": b"warning", "flow0-responder.log": b"",
         "flow1-responder-counters.csv": b"name", "flow9-requester.log": b"of another cell",
@@ -76,7 +76,7 @@ def test_what_data_processes_print_is_kept(run: Run, agents: dict[str, FakeAgent
     assert not {"flow0-responder.log", "flow9-requester.log", "flow1-responder-counters.csv"} & set(raw)
 
 
-def test_a_cell_that_breaks_off_keeps_what_the_others_have(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_aborted_cell_keeps_results_of_other_flows(run: Run, agents: dict[str, FakeAgent]) -> None:
     """h1 falls silent; the flow of h0 has ended, and the responder of h1's is asked what it saw."""
     agents["h1"].replies[Heartbeat] = lambda request: gone(request, "bug", "flow1-requester", "it broke")
     agents["h1"].left = {"flow1-requester.log": b"Traceback", "flow1-requester-rtt.csv": b"t_ns"}
@@ -97,7 +97,7 @@ def test_a_cell_that_breaks_off_keeps_what_the_others_have(run: Run, agents: dic
     assert isinstance(agents["h0"].asked[-1], Stop)
 
 
-def test_a_file_that_cannot_be_read_costs_no_other(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_unreadable_file_loses_no_other(run: Run, agents: dict[str, FakeAgent]) -> None:
     agents["h2"].left = {"flow0-responder.log": b"secret", "flow1-responder.log": b"warning"}
     agents["h2"].unreadable = {"flow0-responder.log"}
     raw = run().raw
@@ -105,7 +105,7 @@ def test_a_file_that_cannot_be_read_costs_no_other(run: Run, agents: dict[str, F
     assert "flow0-responder.log" not in raw
 
 
-def test_nobody_waits_twice_for_a_node_that_is_lost(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_lost_node_is_asked_only_once(run: Run, agents: dict[str, FakeAgent]) -> None:
     agents["h1"].replies[Heartbeat] = lambda _request: None
     failure = run().failure
     assert failure is not None
@@ -113,7 +113,7 @@ def test_nobody_waits_twice_for_a_node_that_is_lost(run: Run, agents: dict[str, 
     assert (agents["h1"].listings, agents["h0"].listings) == (0, 1)
 
 
-def test_a_cell_that_never_starts_keeps_the_logs(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_cell_that_never_starts_keeps_logs_and_all_failures(run: Run, agents: dict[str, FakeAgent]) -> None:
     """All failures are reported, not only that of the first node."""
     for host, flow in (("h0", "flow0"), ("h1", "flow1")):
         agents[host].replies[Prepare] = partial(
@@ -131,14 +131,14 @@ def test_a_cell_that_never_starts_keeps_the_logs(run: Run, agents: dict[str, Fak
     assert "capabilities.json" in result.raw
 
 
-def test_what_the_doctor_refuses_is_in_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_obstacles_are_the_doctors_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused, warned = (Finding("h0", "MTU of eth1", "1", "2", "do", refuses) for refuses in (True, False))
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: fake_inventory())
     monkeypatch.setattr(testbed, "examine", lambda *_: [refused, warned])
     assert SshTestbed("virtual", tmp_path).obstacles() == [str(refused)]
 
 
-def test_memories_that_differ_are_no_result(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_differing_memories_are_an_invalid_result(run: Run, agents: dict[str, FakeAgent]) -> None:
     agents["h3"].sha256 = "cd" * 32
     failure = run().failure
     assert failure is not None
@@ -146,7 +146,7 @@ def test_memories_that_differ_are_no_result(run: Run, agents: dict[str, FakeAgen
     assert failure.message.startswith("main/h0->h3: the memories of the two ends differ")
 
 
-def test_sends_that_went_out_again_lie_elsewhere(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_memories_are_not_compared_after_resent_sends(run: Run, agents: dict[str, FakeAgent]) -> None:
     agents["h3"].sha256 = "cd" * 32
     send = "workload.verb=send"
     failure = run(send).failure
@@ -162,7 +162,7 @@ def test_sends_that_went_out_again_lie_elsewhere(run: Run, agents: dict[str, Fak
     assert run(send).failure is None
 
 
-def test_transfers_that_were_cut_off_are_a_timeout(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_unfinished_transfers_are_a_timeout(run: Run, agents: dict[str, FakeAgent]) -> None:
     def cut_off(request: Message) -> Message:
         assert isinstance(request, Result)
         return Results(request.role, "unfinished", 0, 10**9, transfers_unfinished=1)
@@ -175,7 +175,7 @@ def test_transfers_that_were_cut_off_are_a_timeout(run: Run, agents: dict[str, F
     )  # fmt: skip
 
 
-def test_a_role_that_failed_loses_no_table_of_the_others(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_failed_role_loses_no_table_of_other_roles(run: Run, agents: dict[str, FakeAgent]) -> None:
     agents["h0"].replies[Result] = lambda request: gone(request, "verbs", "flow0-requester", "ENOMEM")
     result = run()
     assert result.failure == Failure(FailureKind.VERBS, "h0, role flow0-requester: ENOMEM")
@@ -184,7 +184,7 @@ def test_a_role_that_failed_loses_no_table_of_the_others(run: Run, agents: dict[
     assert isinstance(agents["h0"].asked[-1], Stop), "the state of the agents is unknown"
 
 
-def test_what_is_hardware_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_hardware_of_a_card_is_in_the_facts(run: Run, agents: dict[str, FakeAgent]) -> None:
     facts = run().facts
     assert (facts["nic_is_hardware"], facts["nic_profile"]) == (False, None)
     assert "nic_firmware" not in facts
@@ -200,27 +200,27 @@ def test_what_is_hardware_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> N
     assert "nic_accelerations" not in facts, "a ConnectX-3 has none"
 
 
-def test_where_the_sender_s_agent_ran_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_processors_of_the_agent_are_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
     assert "agent_processors" not in run().facts
     for agent in agents.values():
         agent.replies[Prepare] = lambda request: replace(prepared(request.role), processors="0,1")
     assert run().facts["agent_processors"] == "0,1"
 
 
-def test_what_a_connection_was_told_is_kept_for_replay(run: Run, agents: dict[str, FakeAgent]) -> None:
+def test_recorded_inputs_are_kept_for_replay(run: Run, agents: dict[str, FakeAgent]) -> None:
     agents["h0"].files["flow0-requester"]["inputs"] = b"{}"
     result = run("transports=[{name: rogue, record_inputs: true}]")
     assert result.raw["flow0-requester.inputs"] == b"{}"
     assert result.facts["inputs_recorded"] is True
 
 
-def test_what_goes_up_and_down_in_tcp_is_a_fact(run: Run, agents: dict[str, FakeAgent]) -> None:
-    def told(request: Message) -> Message:
+def test_tcp_gauges_are_facts(run: Run, agents: dict[str, FakeAgent]) -> None:
+    def with_facts(request: Message) -> Message:
         assert isinstance(request, Result)
         facts: dict[str, object] = {"cwnd_packets": 12, "rtt_ns": 3_000_000, "sent_bytes": 7}
         return Results(request.role, "ok", 0, 10**9, transfers_ok=1, facts=facts)
 
-    agents["h0"].replies[Result] = told
+    agents["h0"].replies[Result] = with_facts
     facts = run("transports=[dctcp]").facts
     assert (facts["tcp_cwnd_packets"], facts["tcp_rtt_ns"]) == (12, 3_000_000)
     assert "tcp_sent_bytes" not in facts

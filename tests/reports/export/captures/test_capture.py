@@ -248,10 +248,7 @@ def test_the_last_acknowledgement_is_of_the_last_packet_and_counts_its_message(
     transport: str, tmp_path: Path
 ) -> None:
     table = packets_of_cell(
-        tmp_path,
-        f"transports=[{transport}]",
-        "workload.senders=1",
-        "measure=[{kind: packets, ports: [h3]}]",
+        tmp_path, f"transports=[{transport}]", "workload.senders=1", "measure=[{kind: packets, ports: [h3]}]"
     )
     path = tmp_path / "cell.pcapng"
     write_capture(table, path, "a cell")

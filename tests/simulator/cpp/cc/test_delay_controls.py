@@ -280,7 +280,7 @@ class TestSamples:
         control.on_acknowledgement(70 * MICROSECOND_PS, sent_ps=3 * PACKET_PS)
         assert control.metrics(0)["rtt_ns"] == 70_000 - 4 * 800
 
-    def test_none_if_nobody_knows_when_it_left(self) -> None:
+    def test_none_if_the_departure_is_unknown(self) -> None:
         control = Controller("timely", line_rate_bps=LINE_BPS, parameters={"segment_bytes": 1000})
         control.on_sent(0, PACKET_BYTES)
         control.on_acknowledgement(50 * MICROSECOND_PS, sent_ps=None)
@@ -293,7 +293,7 @@ def test_bursts() -> None:
     assert Controller("timely-patched", line_rate_bps=LINE_BPS).burst_bytes == 0
 
 
-def test_nonsense_gives_a_sentence() -> None:
+def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(
         SimulationError, match="timely: expected rtt_low_ns up to rtt_high_ns, 500000, got 600000"
     ):

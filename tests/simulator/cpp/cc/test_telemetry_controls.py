@@ -123,7 +123,7 @@ def test_a_queue_that_grows_counts_twice() -> None:
     assert link.control.rate_bps == 63_175 * 8 * 10**5
 
 
-def test_a_queue_that_stands_counts_once_and_one_that_empties_less() -> None:
+def test_a_constant_queue_counts_once_and_a_shrinking_one_less() -> None:
     link = Link("powertcp")
     link.acknowledge(1)
     first = link.acknowledge(1, queue_bytes=62_500)
@@ -178,7 +178,7 @@ def test_bounds_and_a_base_round_trip_that_is_stated() -> None:
     assert high == 2 * WINDOW_BYTES
 
 
-def test_another_way_counts_anew_and_silence_changes_nothing() -> None:
+def test_another_path_restarts_the_count_and_missing_telemetry_changes_nothing() -> None:
     link = Link("powertcp")
     link.acknowledge(1)
     hop = (BASE_PS, 0, 0, LINE_BPS)

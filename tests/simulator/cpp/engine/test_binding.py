@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import pytest
 from helpers.networks import Star, connect
+from rogue.simulator._reference import Requester, Responder
 
 from rogue.simulator import CX3PRO, ROCEV2, Simulation, SimulationError
-from rogue.simulator._core import Engine, Requester, Responder
+from rogue.simulator._core import Engine
 
 SLICE_EVENTS = 1 << 16
 """So many events are done before the engine looks for Ctrl-C: anywhere within an instant."""

@@ -8,20 +8,10 @@ from collections.abc import Mapping
 from operator import sub
 
 import pytest
-from helpers.networks import (
-    GBPS,
-    MICROSECOND_PS,
-    MILLISECOND_NS,
-    Host,
-    ReferenceSimulation,
-    Star,
-    connect,
-    counter,
-)
+from helpers.networks import MILLISECOND_NS, Host, ReferenceSimulation, Star, connect, counter, direct
 
 from rogue.simulator import (
     CONTROLS,
-    IDEAL,
     ROCEV2,
     ControlKind,
     NicControl,
@@ -65,10 +55,7 @@ def test_an_idle_line_takes_the_first_verb_posted() -> None:
 
 def test_acknowledgements_leave_before_data() -> None:
     """b is busy with its own data; the acknowledgement of a's packet waits for one packet only."""
-    simulation = Simulation(seed=1)
-    simulation.add_host("a", IDEAL)
-    simulation.add_host("b", IDEAL)
-    simulation.add_link("a", "b", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
+    simulation = direct()
     simulation.record_oracle_rtt()
     end_a, end_b = simulation.connect("a", "b", mtu_bytes=1024, retry_count=7, timeout_exponent=14)
     end_b.post_write(1, 10**6, True)
@@ -147,7 +134,7 @@ print(sum(simulation.statistics()["verbs_done"] for simulation in simulations))
 
 
 @unsanitized
-def test_a_limit_of_memory_says_how_many_packets_there_was_room_for() -> None:
+def test_a_limit_of_memory_reports_the_number_of_packets() -> None:
     program = """
 import resource
 
@@ -200,7 +187,7 @@ def keep_two_verbs_posted(queue_pair: QueuePair) -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_each_tie_is_decided_anew(seed: int) -> None:
+def test_each_tie_is_decided_independently(seed: int) -> None:
     assert wins(seed) == pytest.approx([ROUNDS / 2] * 4, abs=FIVE_SIGMA)
 
 
@@ -240,7 +227,7 @@ class Losing(PrototypeControl):
     ("reliability", "recoveries"), [(None, [1, 1]), ("irn", [1, 2]), ("go-back-n", [6, 11]), ("uet", [0, 0])]
 )
 @pytest.mark.parametrize("simulation_type", [Simulation, ReferenceSimulation])
-def test_recoveries_are_told_with_the_acknowledgement_that_begins_them(
+def test_recoveries_are_reported_with_the_acknowledgement_that_begins_them(
     simulation_type: type[Simulation],
     reliability: str | None,
     recoveries: list[int],
@@ -252,15 +239,8 @@ def test_recoveries_are_told_with_the_acknowledgement_that_begins_them(
     Losing.recoveries.clear()
     simulation = Star(3, buffer_bytes=40_000).build(simulation_type)
     for sender in ("h0", "h1"):
-        pair, _ = simulation.connect(
-            sender,
-            "h2",
-            mtu_bytes=1024,
-            retry_count=7,
-            timeout_exponent=14,
-            control=NicControl("losing"),
-            reliability=Reliability(reliability) if reliability else None,
-        )
+        repair = Reliability(reliability) if reliability else None
+        pair = connect(simulation, sender, "h2", control=NicControl("losing"), reliability=repair)
         pair.post_write(1, 300_000, True)
     simulation.run_until(2 * MILLISECOND_NS)
     told = [each for each in Losing.recoveries if each]

@@ -48,12 +48,6 @@ def test_w1_at_a_tenth_of_its_size() -> None:
     assert run.statistics()["verbs_done"] == 8 * 13
 
 
-@pytest.mark.long
-def test_w1_whole() -> None:
-    run = assert_equal_runs(benchmark("W1", 8), 1000 * MILLISECOND_NS)
-    assert run.statistics()["packet_hops"] == 4_096_000
-
-
 def test_an_incast_into_a_small_buffer_with_naks_and_timeouts() -> None:
     run = assert_equal_runs(
         incast(
@@ -119,24 +113,6 @@ def test_instants_beyond_the_horizon_of_the_tree() -> None:
     assert run.statistics()["verbs_done"] == 6
 
 
-def benchmark(name: str, flows: int, flow_control: PriorityFlowControl | None = None) -> Builder:
-    """The first flows of a benchmark's data, on its network."""
-
-    def build(simulation_type: type[Simulation]) -> Simulation:
-        workload = WORKLOADS[name]
-        simulation = workload.network(simulation_type, flow_control=flow_control)
-        engine_networks.post(simulation, list(islice(workload.flows(), flows)))
-        return simulation
-
-    return build
-
-
-@pytest.mark.long
-def test_w2_whole() -> None:
-    run = assert_equal_runs(benchmark("W2", 10_000), 100 * MILLISECOND_NS)
-    assert run.statistics()["verbs_done"] == 2035
-
-
 @pytest.mark.parametrize("pause_ns", [None, 5_000])
 def test_thresholds_of_20_kb(pause_ns: int | None) -> None:
     flow_control = PriorityFlowControl(xoff_bytes=20_000, pause_ns=pause_ns)
@@ -161,20 +137,12 @@ def test_controls_in_nics(name: str, flow_control: PriorityFlowControl | None) -
         simulation = star.build(simulation_type)
         simulation.sample_queues(100_000)
         for i in range(8):
-            queue_pair, _ = simulation.connect(
-                f"h{i}", "h8", mtu_bytes=1024, retry_count=7, timeout_exponent=8, control=NicControl(name)
-            )
+            queue_pair = connect(simulation, f"h{i}", "h8", timeout_exponent=8, control=NicControl(name))
             queue_pair.post_write(1, 3_000_000, True)
         return simulation
 
     run = assert_equal_runs(build, 50 * MILLISECOND_NS)
     assert counter(run, "tx_bytes") > 10**6
-
-
-def test_a_slice_of_w2_with_thresholds_of_20_kb() -> None:
-    run = assert_equal_runs(benchmark("W2", 100, PriorityFlowControl(xoff_bytes=20_000)), 20 * MILLISECOND_NS)
-    assert run.statistics()["verbs_done"] == 100
-    assert counter(run, "pause_frames") > 1_000
 
 
 @st.composite
@@ -231,7 +199,7 @@ def run_fabric(seed: int, flows: int) -> None:
     assert counter(run, "lossless_drops") == 0
 
 
-def test_random_fabrics_meet_all_that_can_happen() -> None:
+def test_random_fabrics_cover_all_events() -> None:
     met = set()
     for seed in range(16):
         run = fabric(seed, flows=250)(Simulation)
@@ -270,10 +238,15 @@ class Excerpt:
     xoff_bytes: int | None = None
     loss_probability: float = 0.0
     timeout_exponent: int = 20
+    control: str | None = "dcqcn"
 
     def build(self, simulation_type: type[Simulation]) -> Simulation:
-        """Build the network with DCQCN, marking and flow control, and post the flows."""
+        """Build the network, with marking and flow control if there is a control, and post the flows."""
         workload = WORKLOADS[self.workload]
+        if self.control is None:
+            simulation = workload.network(simulation_type)
+            engine_networks.post(simulation, list(self._cut(workload)))
+            return simulation
         changes: dict[str, Any] = {"loss_probability": self.loss_probability}
         if self.xoff_bytes is not None:
             mtu_bytes = engine_networks.MTU_BYTES
@@ -281,7 +254,10 @@ class Excerpt:
         simulation = workload.controlled_network(simulation_type, **changes)
         simulation.sample_queues(100_000)
         engine_networks.post(
-            simulation, list(self._cut(workload)), NicControl("dcqcn"), timeout_exponent=self.timeout_exponent
+            simulation,
+            list(self._cut(workload)),
+            NicControl(self.control),
+            timeout_exponent=self.timeout_exponent,
         )
         return simulation
 
@@ -290,61 +266,44 @@ class Excerpt:
             yield replace(flow, size_bytes=min(flow.size_bytes, self.size_max_bytes))
 
 
-def run(excerpt: Excerpt, until_ms: int) -> Simulation:
+PAUSES: dict[str, Any] = {"xoff_bytes": 20_000}
+LOSSES: dict[str, Any] = {"loss_probability": 0.0005, "timeout_exponent": 10}
+CUT: dict[str, Any] = {"size_max_bytes": 600_000}
+STRESS: dict[str, Any] = {"size_max_bytes": 20_000_000, **PAUSES}
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "until_ms", "least"),
+    [
+        pytest.param(Excerpt("W1", 8, **CUT), 30, {"cnps_received": 101}, id="W1"),
+        pytest.param(Excerpt("W2", 150), 30, {}, id="W2"),
+        pytest.param(Excerpt("W3", 60, size_max_bytes=100_000), 1, {}, id="W3, where the engine prefetches"),
+        pytest.param(Excerpt("W1", 8, **CUT, **PAUSES), 30, {"pause_frames": 201}, id="W1, pauses"),
+        pytest.param(Excerpt("W2", 150, **CUT, **PAUSES), 30, {"pause_frames": 201}, id="W2, pauses"),
+        pytest.param(Excerpt("W1", 8, **CUT, **LOSSES), 100, {"lost_packets": 4}, id="W1, losses"),
+        pytest.param(Excerpt("W2", 150, **CUT, **LOSSES), 100, {"lost_packets": 4}, id="W2, losses"),
+        pytest.param(Excerpt("W1", 8), 1_200, {}, id="all of W1", marks=pytest.mark.long),
+        pytest.param(Excerpt("W2", 2_035), 200, {}, id="all of W2", marks=pytest.mark.long),
+        pytest.param(Excerpt("W1", 8, **STRESS), 400, {}, id="W1, many pauses", marks=pytest.mark.long),
+        pytest.param(Excerpt("W2", 600, **STRESS), 400, {}, id="W2, many pauses", marks=pytest.mark.long),
+        pytest.param(Excerpt("W2", 600, **LOSSES), 400, {}, id="W2, many losses", marks=pytest.mark.long),
+    ],
+)
+def test_dcqcn(excerpt: Excerpt, until_ms: int, least: dict[str, int]) -> None:
     simulation = assert_equal_runs(excerpt.build, until_ms * MILLISECOND_NS)
     assert simulation.statistics()["verbs_done"] == excerpt.flows
     assert counter(simulation, "lossless_drops") == 0
-    return simulation
-
-
-def test_dcqcn_on_w1() -> None:
-    simulation = run(Excerpt("W1", 8, size_max_bytes=600_000), until_ms=30)
-    assert counter(simulation, "cnps_received") > 100
-
-
-def test_dcqcn_on_w2() -> None:
-    run(Excerpt("W2", 150), until_ms=30)
-
-
-def test_a_network_so_large_that_the_engine_prefetches() -> None:
-    run(Excerpt("W3", 60, size_max_bytes=100_000), until_ms=1)
-
-
-@pytest.mark.parametrize("workload", ["W1", "W2"])
-def test_dcqcn_with_thresholds_of_20_kb(workload: str) -> None:
-    excerpt = Excerpt(workload, 8 if workload == "W1" else 150, size_max_bytes=600_000, xoff_bytes=20_000)
-    assert counter(run(excerpt, until_ms=30), "pause_frames") > 200
-
-
-@pytest.mark.parametrize("workload", ["W1", "W2"])
-def test_one_packet_in_two_thousand_is_lost(workload: str) -> None:
-    excerpt = Excerpt(
-        workload,
-        8 if workload == "W1" else 150,
-        size_max_bytes=600_000,
-        loss_probability=0.0005,
-        timeout_exponent=10,
-    )
-    assert counter(run(excerpt, until_ms=100), "lost_packets") > 3
+    assert all(counter(simulation, name) >= value for name, value in least.items())
 
 
 @pytest.mark.long
-def test_dcqcn_on_the_whole_w1() -> None:
-    run(Excerpt("W1", 8), until_ms=1_200)
-
-
-@pytest.mark.long
-def test_dcqcn_on_the_whole_w2() -> None:
-    run(Excerpt("W2", 2_035), until_ms=200)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("workload", ["W1", "W2"])
-def test_stress_of_flow_control(workload: str) -> None:
-    excerpt = Excerpt(workload, 8 if workload == "W1" else 600, size_max_bytes=20_000_000, xoff_bytes=20_000)
-    run(excerpt, until_ms=400)
-
-
-@pytest.mark.long
-def test_losses_on_w2() -> None:
-    run(Excerpt("W2", 600, loss_probability=0.0005, timeout_exponent=10), until_ms=400)
+@pytest.mark.parametrize(
+    ("excerpt", "until_ms", "statistic", "value"),
+    [
+        (Excerpt("W1", 8, control=None), 1_000, "packet_hops", 4_096_000),
+        (Excerpt("W2", 10_000, control=None), 100, "verbs_done", 2_035),
+    ],
+)
+def test_benchmarks_without_a_control(excerpt: Excerpt, until_ms: int, statistic: str, value: int) -> None:
+    run = assert_equal_runs(excerpt.build, until_ms * MILLISECOND_NS)
+    assert run.statistics()[statistic] == value

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import permutations
 
 import pytest
+from helpers import networks
 from helpers.networks import MILLISECOND_NS, Builder, ReferenceSimulation, assert_equal_runs, connect, counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,15 +20,8 @@ def network(
     cables: Cables, switches: int, seed: int, simulation_type: type[Simulation] = Simulation
 ) -> Simulation:
     """Switches s0 ..., of which s0 has the host h0, and the last one h1."""
-    simulation = simulation_type(seed=seed)
-    for number in range(switches):
-        simulation.add_switch(f"s{number}", buffer_bytes=None, alpha=1.0)
-    for number in range(2):
-        simulation.add_host(f"h{number}", IDEAL)
-    joined = [(f"s{a}", f"s{b}") for a, b in cables] + [("h0", "s0"), ("h1", f"s{switches - 1}")]
-    for a, b in joined:
-        simulation.add_link(a, b, rate_bps=10**10, delay_ps=1_000_000)
-    return simulation
+    links = [(f"s{a}", f"s{b}") for a, b in cables] + [("h0", "s0"), ("h1", f"s{switches - 1}")]
+    return networks.network(links, simulation_type, settings={"seed": seed})
 
 
 @st.composite
@@ -51,10 +45,12 @@ def ports_taken(simulation: Simulation, packets: int) -> list[tuple[str, ...]]:
     return [tuple(ways[psn]) for psn in sorted(ways)]
 
 
-def routes(simulation: Simulation, entropies: list[int]) -> list[tuple[str, ...]]:
-    """As Python finds them, which knows nothing of the engine's tables."""
+def routes(
+    simulation: Simulation, entropies: list[int], source: str = "h0", destination: str = "h1"
+) -> list[tuple[str, ...]]:
+    """The ports that Python finds, which knows nothing of the engine's tables."""
     topology = simulation._topology
-    ends = topology.node("", "h0"), topology.node("", "h1")
+    ends = topology.node("", source), topology.node("", destination)
     found = [topology.close().route(*ends, entropy) or [] for entropy in entropies]
     return [tuple(map(topology.link_name, route)) for route in found]
 
@@ -92,16 +88,9 @@ def test_a_round_takes_the_route_of_each_entropy_once(
 
 def leaf_spine(simulation_type: type[Simulation], hosts: int = 2) -> Simulation:
     """Half of the hosts at each of two leaves, between which there are four spines; all links alike."""
-    simulation = simulation_type(seed=1)
-    for name in ("l0", "l1", *(f"s{spine}" for spine in range(SPINES))):
-        simulation.add_switch(name, buffer_bytes=1_000_000, alpha=1.0)
-    for number in range(hosts):
-        simulation.add_host(f"h{number}", IDEAL)
-        simulation.add_link(f"h{number}", f"l{number % 2}", rate_bps=10**10, delay_ps=1_000_000)
-    for leaf in ("l0", "l1"):
-        for spine in range(SPINES):
-            simulation.add_link(leaf, f"s{spine}", rate_bps=10**10, delay_ps=1_000_000)
-    return simulation
+    downlinks = [(f"h{number}", f"l{number % 2}") for number in range(hosts)]
+    uplinks = [(leaf, f"s{spine}") for leaf in ("l0", "l1") for spine in range(SPINES)]
+    return networks.network([*downlinks, *uplinks], simulation_type, switch={"buffer_bytes": 1_000_000})
 
 
 def packets_by_spine(simulation: Simulation) -> list[int]:
@@ -154,27 +143,20 @@ def bytes_back(name: str, **numbers: float) -> list[int]:
 def test_answers_of_ultra_ethernet_take_the_path_of_what_they_answer() -> None:
     """Each packet has one, so that the shares are those of the entropies of the way back."""
     back = bytes_back("uet", sack_every_bytes=1)
-    spread = Counter(route[2] for route in routes_back(list(range(64))))
-    assert [share * 64 / sum(back) for share in back] == [
-        pytest.approx(spread[f"s{spine}"], rel=0.02) for spine in range(SPINES)
-    ]
+    assert [share * 64 / sum(back) for share in back] == pytest.approx(entropies_back(), rel=0.02)
 
 
 def test_credits_of_ultra_ethernet_take_all_paths_in_turn() -> None:
     """The one acknowledgement that is asked for is the last packet's; all else are credits."""
     back = bytes_back("uet-rccc", sack_every_bytes=1e9, nscc=0)
-    spread = Counter(route[2] for route in routes_back(list(range(64))))
-    assert [share * 64 / sum(back) for share in back] == [
-        pytest.approx(spread[f"s{spine}"], abs=4) for spine in range(SPINES)
-    ]
+    assert [share * 64 / sum(back) for share in back] == pytest.approx(entropies_back(), abs=4)
 
 
-def routes_back(entropies: list[int]) -> list[tuple[str, ...]]:
-    """Nodes on the ways from h1 to h0, as Python finds them."""
-    topology = leaf_spine(Simulation)._topology
-    ends = topology.node("", "h1"), topology.node("", "h0")
-    found = [topology.close().route(*ends, entropy) or [] for entropy in entropies]
-    return [tuple(topology.link_name(link).partition("->")[0] for link in route) for route in found]
+def entropies_back() -> list[int]:
+    """Return how many of 64 entropies lead from h1 to h0 over each spine."""
+    found = routes(leaf_spine(Simulation), list(range(64)), "h1", "h0")
+    spread = Counter(route[1] for route in found)
+    return [spread[f"l1->s{spine}"] for spine in range(SPINES)]
 
 
 @given(cables(), st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=8))
@@ -255,7 +237,7 @@ def test_both_engines_agree_on_a_network_that_is_looked_up_ahead(name: str | Non
     assert run.statistics()["verbs_done"] >= (len(hosts) if name else 1)
 
 
-def test_switches_that_are_alike_share_a_search_and_keep_their_own_ways() -> None:
+def test_equivalent_switches_share_a_search_and_keep_their_own_routes() -> None:
     """In a fat tree: to each host, so that every switch is a target and has twins."""
     tree = TOPOLOGIES["fat_tree"].model_validate({"k": 4, "rate": "10Gbps"})
     simulation = network_of(tree, Simulation)
@@ -267,14 +249,9 @@ def test_switches_that_are_alike_share_a_search_and_keep_their_own_ways() -> Non
 
 
 @pytest.mark.parametrize("simulation_type", [Simulation, ReferenceSimulation])
-def test_where_there_is_no_way_no_route_is_found(simulation_type: type[Simulation]) -> None:
-    simulation = simulation_type(seed=1)
-    for name in ("h0", "h1", "h2", "h3", "h4"):
-        simulation.add_host(name, IDEAL)
-    for name in ("s0", "s1"):
-        simulation.add_switch(name, buffer_bytes=None, alpha=1.0)
-    for a, b in (("h0", "s0"), ("h1", "s1"), ("h2", "h3")):
-        simulation.add_link(a, b, rate_bps=10**10, delay_ps=0)
+def test_without_a_path_no_route_is_found(simulation_type: type[Simulation]) -> None:
+    simulation = networks.network([("h0", "s0"), ("h1", "s1"), ("h2", "h3")], simulation_type)
+    simulation.add_host("h4", IDEAL)
     for a, b in (("h0", "h1"), ("h0", "h2"), ("h2", "h0"), ("h0", "h4"), ("h4", "h0")):
         with pytest.raises(SimulationError, match=f"there is no path from '{a}' to '{b}'"):
             connect(simulation, a, b)
@@ -297,29 +274,15 @@ def permutation(spraying: Spraying | None, reliability: Reliability | None) -> B
         simulation = leaf_spine(simulation_type, hosts=8)
         simulation.cut_link("l0", "s1", start_ns=50_000, duration_ns=20_000)
         for number in range(8):
-            queue_pair = connect(
-                simulation,
-                f"h{number}",
-                f"h{(number + 1) % 8}",
-                path_seed=number,
-                spraying=spraying,
-                reliability=reliability,
-            )
-            queue_pair.post_write(1, 200_000, True)
+            transport = {"spraying": spraying, "reliability": reliability, "path_seed": number}
+            sender = connect(simulation, f"h{number}", f"h{(number + 1) % 8}", **transport)
+            sender.post_write(1, 200_000, True)
         return simulation
 
     return build
 
 
-@pytest.mark.parametrize("reliability", [None, "irn", "irn-gbn"])
-def test_both_engines_agree_also_while_a_link_is_cut(reliability: str | None) -> None:
-    repair = None if reliability is None else Reliability(reliability)
-    run = assert_equal_runs(permutation(Spraying(), repair), 5 * MILLISECOND_NS)
-    assert counter(run, "lost_packets", "l0->s1") > 0
-    assert counter(run, "retransmitted_packets") > 0
-
-
-def test_one_entropy_gives_the_digest_of_the_fixed_route() -> None:
+def test_one_entropy_equals_the_fixed_route() -> None:
     irn = Reliability("irn")
     fixed, single = (permutation(each, irn)(Simulation) for each in (None, Spraying(paths=1)))
     for simulation in (fixed, single):

@@ -5,12 +5,12 @@ from itertools import pairwise
 from statistics import mean
 
 import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect, counter
+from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, Star, connect, counter, network
 from helpers.random_features import flow_controls
 from helpers.random_networks import RandomNetwork, networks
 from hypothesis import HealthCheck, assume, given, settings
 
-from rogue.simulator import IDEAL, ROCEV2, Simulation
+from rogue.simulator import ROCEV2, Simulation
 
 MTU = 1024
 SECOND_NS = 10**9
@@ -19,16 +19,8 @@ FIRST_WIRE, WIRE, ACK_WIRE = 1122, 1106, 86
 
 def chain(hops: int, rate_bps: int, delay_ps: int) -> Simulation:
     """Hosts a and b, `hops` links apart."""
-    simulation = Simulation(seed=1)
     nodes = ["a", *(f"s{i}" for i in range(hops - 1)), "b"]
-    for node in nodes:
-        if node.startswith("s"):
-            simulation.add_switch(node, buffer_bytes=None, alpha=1.0)
-        else:
-            simulation.add_host(node, IDEAL)
-    for left, right in pairwise(nodes):
-        simulation.add_link(left, right, rate_bps=rate_bps, delay_ps=delay_ps)
-    return simulation
+    return network(pairwise(nodes), rate_bps=rate_bps, delay_ps=delay_ps)
 
 
 def completed_ps(simulation: Simulation, length_bytes: int) -> int:
@@ -157,18 +149,20 @@ LAST_END_NS = 10 * END_NS
 RESTLESS = {"go-back-0", "go-back-n-hpcc", "go-back-n-htsim"}
 
 
-def comes_to_an_end(network: RandomNetwork) -> bool:
+def comes_to_an_end(drawn: RandomNetwork) -> bool:
     """True if all flows finish in spite of losses."""
-    if network.misroutings:
+    if drawn.misroutings:
         return False  # where packets never arrive TCP tries for ever, and pauses can wait in a loop
-    return not any(flow.reliability and flow.reliability.name in RESTLESS for flow in network.flows)
+    reliabilities = (flow.connection["reliability"] for flow in drawn.flows)
+    return not any(each is not None and each.name in RESTLESS for each in reliabilities)
 
 
-def loses_messages_of_switches(network: RandomNetwork) -> bool:
+def loses_messages_of_switches(drawn: RandomNetwork) -> bool:
     """True if a switch sends fair rates in a lossless priority: a switch cannot be paused."""
-    covered = () if network.flow_control is None else network.flow_control.priorities
-    controls = (flow.control for flow in network.flows if flow.control and flow.control.name == "rocc")
-    return network.fair_rates is not None and any(each.cnp_priority in covered for each in controls)
+    covered = () if drawn.flow_control is None else drawn.flow_control.priorities
+    controls = (flow.connection["control"] for flow in drawn.flows)
+    rocc = [each for each in controls if each is not None and each.name == "rocc"]
+    return drawn.features["fair_rates"] is not None and any(each.cnp_priority in covered for each in rocc)
 
 
 def run_until_nothing_is_left(simulation: Simulation) -> None:
@@ -182,9 +176,9 @@ def run_until_nothing_is_left(simulation: Simulation) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks())
-def test_nothing_is_lost_track_of_and_nothing_is_left(network: RandomNetwork) -> None:
-    assume(comes_to_an_end(network))
-    simulation = network.build(Simulation)
+def test_all_packets_are_accounted_for_and_freed(drawn: RandomNetwork) -> None:
+    assume(comes_to_an_end(drawn))
+    simulation = drawn.build(Simulation)
     for until_ns in (7, 12_345, 100_000, 1_000_001):
         simulation.run_until(until_ns)
         simulation.check_invariants()
@@ -192,22 +186,22 @@ def test_nothing_is_lost_track_of_and_nothing_is_left(network: RandomNetwork) ->
     table = simulation.queue_table()
     assert not table["bytes"][table["t_ns"] == table["t_ns"].max()].any()
     assert (table["max_bytes"] >= table["bytes"]).all()
-    for i, buffer_bytes in enumerate(network.buffers_bytes):
+    for i, buffer_bytes in enumerate(drawn.buffers_bytes):
         if buffer_bytes is not None:
             most_bytes = table["max_bytes"][table["node"] == f"s{i}"].max()
-            assert most_bytes <= network.capacity_bytes(i, buffer_bytes)
+            assert most_bytes <= drawn.capacity_bytes(i, buffer_bytes)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks(flow_controls()))
-def test_flow_control_loses_nothing_and_everybody_goes_on_in_the_end(network: RandomNetwork) -> None:
-    assume(comes_to_an_end(network))
-    simulation = network.build(Simulation)
+def test_flow_control_loses_nothing_and_all_flows_finish(drawn: RandomNetwork) -> None:
+    assume(comes_to_an_end(drawn))
+    simulation = drawn.build(Simulation)
     for until_ns in (12_345, 100_000, 1_000_001):
         simulation.run_until(until_ns)
         simulation.check_invariants()
     run_until_nothing_is_left(simulation)
-    assert counter(simulation, "lossless_drops") == 0 or loses_messages_of_switches(network)
+    assert counter(simulation, "lossless_drops") == 0 or loses_messages_of_switches(drawn)
     pauses = simulation.pause_table()
     assert (pauses["duration_ns"] >= 0).all()
     assert not (pauses["start_ns"] + pauses["duration_ns"] == simulation.now_ns).any()
@@ -215,8 +209,8 @@ def test_flow_control_loses_nothing_and_everybody_goes_on_in_the_end(network: Ra
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks())
-def test_the_same_seed_gives_the_same_digest_however_the_run_is_sliced(network: RandomNetwork) -> None:
-    whole, sliced = network.build(Simulation), network.build(Simulation)
+def test_the_same_seed_gives_the_same_digest_however_the_run_is_sliced(drawn: RandomNetwork) -> None:
+    whole, sliced = drawn.build(Simulation), drawn.build(Simulation)
     whole.run_until(MILLISECOND_NS)
     for until_ns in range(0, MILLISECOND_NS + 1, 50_021):
         sliced.run_until(until_ns)

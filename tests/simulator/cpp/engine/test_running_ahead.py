@@ -3,31 +3,24 @@
 from collections.abc import Callable
 
 import pytest
-from helpers.networks import GBPS, ReferenceSimulation, RunsAhead, connect
+from helpers.networks import GBPS, ReferenceSimulation, RunsAhead, connect, network
 
-from rogue.simulator import IDEAL, PriorityFlowControl, Simulation, SimulationError
+from rogue.simulator import PriorityFlowControl, Simulation, SimulationError
 
 ASKED_NS = 20_000
 END_NS = 200_000
 DELAY_PS = 5_000_000
 
 
-def line(
-    simulation_type: type[Simulation], delay_ps: int = DELAY_PS, last_bps: int = 10 * GBPS
-) -> Simulation:
-    """h0 sends to h1 over two switches; packets between them are known `delay_ps` before they arrive."""
-    simulation = simulation_type(seed=1)
-    for host in ("h0", "h1"):
-        simulation.add_host(host, IDEAL)
-    for switch in ("s0", "s1"):
-        simulation.add_switch(
-            switch,
-            buffer_bytes=1_000_000,
-            alpha=1.0,
-            flow_control=PriorityFlowControl(mtu_bytes=1024, xoff_bytes=20_000),
-        )
-    for a, b, rate_bps in (("h0", "s0", 10 * GBPS), ("s0", "s1", 10 * GBPS), ("s1", "h1", last_bps)):
-        simulation.add_link(a, b, rate_bps=rate_bps, delay_ps=delay_ps)
+def line(simulation_type: type[Simulation], last_bps: int = 10 * GBPS) -> Simulation:
+    """h0 sends to h1 over two switches; packets between them are known `DELAY_PS` before they arrive."""
+    flow_control = PriorityFlowControl(mtu_bytes=1024, xoff_bytes=20_000)
+    simulation = network(
+        [("h0", "s0"), ("s0", "s1"), ("s1", "h1", {"rate_bps": last_bps})],
+        simulation_type,
+        switch={"buffer_bytes": 1_000_000, "flow_control": flow_control},
+        delay_ps=DELAY_PS,
+    )
     connect(simulation, "h0", "h1").post_write(1, 100_000, True)
     return simulation
 
@@ -65,7 +58,7 @@ def test_none_is_ahead_of_a_callback_in_step() -> None:
     assert hops_at(line(RunsAhead), in_step=True) == hops_at(line(ReferenceSimulation), in_step=True)
 
 
-def test_nobody_is_ahead_when_a_run_has_ended() -> None:
+def test_no_switch_is_ahead_after_a_run() -> None:
     ahead, eager = line(RunsAhead), line(ReferenceSimulation)
     for end_ns in range(0, END_NS, 3_000):
         ahead.run_until(end_ns)
@@ -119,7 +112,7 @@ def test_queues_are_sampled_in_step(interval_ns: int) -> None:
     assert tables[0] == tables[1]
 
 
-def test_no_pause_is_told_of_before_it_begins() -> None:
+def test_no_pause_is_reported_before_it_begins() -> None:
     simulation = line(RunsAhead, last_bps=GBPS)
     seen: list[int] = []
     for asked_ns in range(0, END_NS, 1_000):
@@ -131,7 +124,7 @@ def test_no_pause_is_told_of_before_it_begins() -> None:
     assert min(seen) >= 0
 
 
-def test_after_an_exception_a_run_goes_on_beyond_where_switches_are() -> None:
+def test_after_an_exception_a_run_continues_beyond_the_clocks_of_switches() -> None:
     ahead, eager = line(RunsAhead), line(ReferenceSimulation)
 
     def fail() -> None:
@@ -150,15 +143,9 @@ def test_after_an_exception_a_run_goes_on_beyond_where_switches_are() -> None:
 
 def leaf_and_spine(simulation_type: type[Simulation], packets_max: int) -> Simulation:
     """Two leaves do the same at the same instants, over two spines."""
-    simulation = simulation_type(seed=1)
-    for host in range(4):
-        simulation.add_host(f"h{host}", IDEAL)
-    for switch in ("l0", "l1", "s0", "s1"):
-        simulation.add_switch(switch, buffer_bytes=None, alpha=1.0)
-    ends = [(f"h{host}", f"l{host % 2}") for host in range(4)]
-    ends += [(leaf, spine) for leaf in ("l0", "l1") for spine in ("s0", "s1")]
-    for a, b in ends:
-        simulation.add_link(a, b, rate_bps=10 * GBPS, delay_ps=1_000_000)
+    links = [(f"h{host}", f"l{host % 2}") for host in range(4)]
+    links += [(leaf, spine) for leaf in ("l0", "l1") for spine in ("s0", "s1")]
+    simulation = network(links, simulation_type)
     simulation.record_packets(packets_max=packets_max)
     for host in range(4):
         queue_pair = connect(simulation, f"h{host}", f"h{(host + 1) % 4}", path_seed=host)

@@ -152,7 +152,7 @@ def test_the_acknowledgement_over_uc_has_the_time_of_the_exchange() -> None:
     assert seen_at(PCI) == [[acknowledgement_ns + 6_000], received_ns, sent_ns]
 
 
-def test_a_queue_pair_that_is_reset_tells_nothing_more() -> None:
+def test_a_reset_queue_pair_reports_nothing() -> None:
     simulation = direct(profile=ALWAYS)
     host = Host(queue_pair := connect(simulation, "a", "b"))
     queue_pair.post_write(1, 1024, True)

@@ -74,7 +74,7 @@ def ends(simulation: Simulation, timeout_exponent: int = 14) -> tuple[QueuePair,
     )
 
 
-def test_everything_outstanding_is_dropped_in_silence() -> None:
+def test_outstanding_verbs_are_dropped_without_completions() -> None:
     simulation = direct()
     queue_pair, _ = ends(simulation, timeout_exponent=3)
     host = Host(queue_pair)

@@ -23,11 +23,17 @@ MTU = 1024
 SECOND_NS = 10**9
 ONLY_WIRE = 1122
 ONE_LIMITER = replace(IDEAL, limiter_scope="per_priority", limiters=1)
+EXACT = replace(CX3PRO, actuation_lag_bytes_max=0, clock_drift_ppm_max=0.0)
+
+
+def two_hosts(profile: NicProfile = IDEAL, seed: int = 1) -> Simulation:
+    simulation = Star(hosts=2, profile=profile).build(seed=seed)
+    simulation.record_oracle_rtt()
+    return simulation
 
 
 def one_sender(profile: NicProfile = IDEAL, seed: int = 1) -> tuple[Simulation, QueuePair]:
-    simulation = Star(hosts=2, profile=profile).build(seed=seed)
-    simulation.record_oracle_rtt()
+    simulation = two_hosts(profile, seed)
     return simulation, connect(simulation, "h0", "h1")
 
 
@@ -98,8 +104,7 @@ def test_the_latest_of_two_requests_wins() -> None:
 
 
 def test_queue_pairs_of_one_priority_share_its_limiter_in_turns() -> None:
-    simulation = Star(hosts=2, profile=ONE_LIMITER).build()
-    simulation.record_oracle_rtt()
+    simulation = two_hosts(ONE_LIMITER)
     first, second = connect(simulation, "h0", "h1"), connect(simulation, "h0", "h1")
     first.set_rate(GBPS)
     for queue_pair in (first, second):
@@ -112,9 +117,7 @@ def test_queue_pairs_of_one_priority_share_its_limiter_in_turns() -> None:
 
 
 def test_connectx3_gives_the_ninth_queue_pair_the_first_limiter() -> None:
-    profile = replace(CX3PRO, actuation_lag_bytes_max=0, clock_drift_ppm_max=0.0)
-    simulation = Star(hosts=2, profile=profile).build()
-    simulation.record_oracle_rtt()
+    simulation = two_hosts(EXACT)
     queue_pairs = [connect(simulation, "h0", "h1") for _ in range(9)]
     queue_pairs[0].set_rate(GBPS)
     for number in (7, 8):
@@ -128,17 +131,13 @@ def test_connectx3_gives_the_ninth_queue_pair_the_first_limiter() -> None:
 
 
 def test_a_shadow_shares_the_limiter_of_its_main_pair() -> None:
-    profile = replace(CX3PRO, actuation_lag_bytes_max=0, clock_drift_ppm_max=0.0)
-    simulation = Star(hosts=2, profile=profile).build()
-    simulation.record_oracle_rtt()
-    mains = [
-        simulation.connect("h0", "h1", mtu_bytes=MTU, retry_count=1, timeout_exponent=14) for _ in range(2)
-    ]
+    simulation = two_hosts(EXACT)
+    _, main = (connect(simulation, "h0", "h1") for _ in range(2))
     shadow = simulation.connect(
-        "h1", "h0", mtu_bytes=MTU, retry_count=1, timeout_exponent=14, limiter_of=mains[1][0]
+        "h1", "h0", mtu_bytes=MTU, retry_count=1, timeout_exponent=14, limiter_of=main
     )
     third = connect(simulation, "h0", "h1")
-    mains[1][0].set_rate(GBPS)
+    main.set_rate(GBPS)
     for queue_pair in (shadow[1], third):
         for wr_id in range(2):
             queue_pair.post_write(wr_id, MTU, True)
@@ -149,9 +148,7 @@ def test_a_shadow_shares_the_limiter_of_its_main_pair() -> None:
 
 
 def test_an_idle_queue_pair_moves_to_another_limiter() -> None:
-    profile = replace(CX3PRO, actuation_lag_bytes_max=0, clock_drift_ppm_max=0.0)
-    simulation = Star(hosts=2, profile=profile).build()
-    simulation.record_oracle_rtt()
+    simulation = two_hosts(EXACT)
     first, second = connect(simulation, "h0", "h1"), connect(simulation, "h0", "h1")
     first.set_rate(GBPS)
     second.use_limiter(0)
@@ -171,16 +168,15 @@ def test_an_idle_queue_pair_moves_to_another_limiter() -> None:
         second.use_limiter(8)
 
 
-def test_only_a_pair_between_the_same_hosts_lends_its_limiter() -> None:
+def test_a_limiter_is_shared_only_between_the_same_two_hosts() -> None:
     simulation = Star(hosts=3).build()
     main = connect(simulation, "h0", "h1")
     with pytest.raises(SimulationError, match="expected limiter_of to connect the same two hosts"):
-        simulation.connect("h0", "h2", mtu_bytes=MTU, retry_count=1, timeout_exponent=14, limiter_of=main)
+        connect(simulation, "h0", "h2", limiter_of=main)
 
 
 def test_unlimited_queue_pairs_take_turns_per_packet() -> None:
-    simulation = Star(hosts=2).build()
-    simulation.record_oracle_rtt()
+    simulation = two_hosts()
     queue_pairs = [connect(simulation, "h0", "h1") for _ in range(3)]
     for queue_pair in queue_pairs:
         for wr_id in range(4):
@@ -221,18 +217,11 @@ def test_pacing_runs_on_the_oscillator_of_the_nic() -> None:
 
 def test_bursts_leave_at_the_line_rate_and_their_gaps_come_after_them() -> None:
     """Three packets of 1122 wire bytes are a burst: 897.6 ns each, and 26 928 ns from start to start."""
-    simulation = Star(hosts=2).build()
-    simulation.record_oracle_rtt()
+    simulation = two_hosts()
     # A control that bursts, and whose rate does not move.
-    still = {
-        "segment_bytes": 3 * ONLY_WIRE,
-        "initial_rate_bps": GBPS,
-        "additive_increase_bps": 0,
-        "beta": 1e-9,
-    }
-    queue_pair, _ = simulation.connect(
-        "h0", "h1", mtu_bytes=MTU, retry_count=7, timeout_exponent=14, control=NicControl("timely", still)
-    )
+    still = {"initial_rate_bps": GBPS, "additive_increase_bps": 0, "beta": 1e-9}
+    control = NicControl("timely", {"segment_bytes": 3 * ONLY_WIRE, **still})
+    queue_pair = connect(simulation, "h0", "h1", control=control)
     for number in range(8):
         queue_pair.post_write(number, MTU, True)
     simulation.run_until(MILLISECOND_NS)

@@ -10,17 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.networks import GBPS, MICROSECOND_PS, MILLISECOND_NS, Host, connect, counter, direct
+from helpers.networks import GBPS, MILLISECOND_NS, Host, connect, counter, direct, network
 
-from rogue.simulator import (
-    IDEAL,
-    BurstLoss,
-    IndependentLoss,
-    NicProfile,
-    QueuePair,
-    Simulation,
-    SimulationError,
-)
+from rogue.simulator import IDEAL, BurstLoss, NicProfile, QueuePair, Simulation, SimulationError
 
 MTU = 1024
 TIMEOUT_8_PS = 4_096_000 << 8
@@ -28,13 +20,8 @@ NEVER_ARRIVES = 1 - 1e-12
 
 
 def slow_receiver() -> Simulation:
-    simulation = Simulation(seed=1)
-    simulation.add_host("a", IDEAL)
-    simulation.add_host("b", IDEAL)
-    simulation.add_switch("s", buffer_bytes=3000, alpha=1000.0)
-    simulation.add_link("a", "s", rate_bps=10 * GBPS, delay_ps=MICROSECOND_PS)
-    simulation.add_link("s", "b", rate_bps=GBPS, delay_ps=MICROSECOND_PS)
-    return simulation
+    links = [("a", "s"), ("s", "b", {"rate_bps": GBPS})]
+    return network(links, switch={"buffer_bytes": 3000, "alpha": 1000.0})
 
 
 def sender(simulation: Simulation, packets: int, **overrides: int) -> QueuePair:
@@ -130,7 +117,7 @@ def test_the_queue_pair_fails_after_its_retries(retry_count: int) -> None:
     simulation.check_invariants()
 
 
-def test_exponent_zero_waits_for_ever() -> None:
+def test_exponent_zero_disables_the_timeout() -> None:
     simulation = direct(loss_probability=NEVER_ARRIVES)
     queue_pair = connect(simulation, "a", "b", timeout_exponent=0, retry_count=0)
     queue_pair.post_write(1, MTU, True)
@@ -198,11 +185,7 @@ def test_other_cards_go_on_at_line_rate() -> None:
 
 
 def delivered(profile: NicProfile, verb_bytes: int) -> int:
-    simulation = Simulation(seed=1)
-    for name in ("a", "b"):
-        simulation.add_host(name, profile)
-    loss = IndependentLoss(0.001)
-    simulation.add_link("a", "b", rate_bps=10 * GBPS, delay_ps=10_000_000, loss=loss)
+    simulation = direct(profile, delay_ps=10_000_000, loss_probability=0.001)
     queue_pair = connect(simulation, "a", "b", timeout_exponent=7)
     for wr_id in range(2 * 10**7 // verb_bytes):
         queue_pair.post_write(wr_id, verb_bytes, True)
@@ -218,11 +201,8 @@ def test_small_verbs_suffer_and_large_ones_barely_notice() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_everything_arrives_in_bursts_of_losses(seed: int) -> None:
-    simulation = Simulation(seed=seed)
-    for name in ("a", "b"):
-        simulation.add_host(name, WITHHOLDING)
     loss = BurstLoss(to_bad_probability=0.01, to_good_probability=0.3)
-    simulation.add_link("a", "b", rate_bps=10 * GBPS, delay_ps=1_000_000, loss=loss)
+    simulation = network([("a", "b")], profile=WITHHOLDING, settings={"seed": seed}, loss=loss)
     queue_pair = connect(simulation, "a", "b", timeout_exponent=4)
     for wr_id in range(300):
         post = (queue_pair.post_write, queue_pair.post_read, queue_pair.post_send)[wr_id % 3]
@@ -242,10 +222,7 @@ ACKNOWLEDGED_PS = 2 * DELAY_PS + 68_800
 
 
 def completed_ps(profile: NicProfile, packets: int, service: str = "rc") -> int:
-    simulation = Simulation(seed=1)
-    for name in ("a", "b"):
-        simulation.add_host(name, profile)
-    simulation.add_link("a", "b", rate_bps=10 * GBPS, delay_ps=DELAY_PS)
+    simulation = direct(profile, delay_ps=DELAY_PS)
     simulation.record_oracle_rtt()
     connect(simulation, "a", "b", service=service).post_write(1, packets * MTU, True)
     simulation.run_until(2 * MILLISECOND_NS)
@@ -253,7 +230,7 @@ def completed_ps(profile: NicProfile, packets: int, service: str = "rc") -> int:
     return int(simulation.oracle_table()["t_comp_ps"][0])
 
 
-def test_a_long_way_is_filled_with_so_many_packets() -> None:
+def test_packets_beyond_the_cap_wait_for_acknowledgements() -> None:
     # The 64th packet asks for an ACK, which lets 64 more leave; so does the 63rd of these, the 192nd of all.
     first_ps = FIRST_PS + 63 * MIDDLE_PS + ACKNOWLEDGED_PS
     second_ps = first_ps + 63 * MIDDLE_PS + ACKNOWLEDGED_PS

@@ -195,7 +195,7 @@ def test_every_byte_comes_in_spite_of_losses(loss_probability: float) -> None:
     assert simulation.statistics()["packets_live"] == 0
 
 
-def test_the_oracle_tells_when_a_verb_left() -> None:
+def test_the_oracle_reports_when_a_verb_left() -> None:
     simulation = Star(hosts=2).build()
     queue_pair = connect(simulation, "h0", "h1")
     left_ns: list[float] = []

@@ -3,8 +3,7 @@
 from collections import Counter
 
 import pytest
-
-from rogue.simulator._core import Requester
+from rogue.simulator._reference import Requester
 
 US = 1_000_000
 OBLIVIOUS, BITMAP, REPS, MIXED = range(4)
@@ -92,7 +91,7 @@ def test_a_timeout_blames_the_first_path_for_15_rounds() -> None:
     assert Counter(paths.next(PATHS))[0] == 1
 
 
-def test_whoever_has_no_paths_says_the_first() -> None:
+def test_without_paths_the_entropy_is_the_first() -> None:
     assert Requester("uet", mtu_bytes=1_000, parameters={}).next_path() == 0
 
 
@@ -113,7 +112,7 @@ def test_reps_keeps_the_last_eight() -> None:
     assert paths.next(8) == list(range(102, 110))
 
 
-def test_reps_freezes_after_a_timeout_and_goes_round_what_it_knows() -> None:
+def test_reps_freezes_after_a_timeout_and_reuses_known_paths() -> None:
     """For 10 ms; then it forgets, and draws 16 at random whatever is acknowledged."""
     paths = Paths(REPS, paths=2**16)
     for path in (11, 22, 33):

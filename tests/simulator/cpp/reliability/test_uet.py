@@ -3,12 +3,11 @@
 import random
 
 import pytest
-from helpers import networks
-from helpers.networks import Window
+from helpers import uet_window
+from helpers.uet_window import Window
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rogue.simulator._core import Requester, Responder
+from rogue.simulator._reference import Requester, Responder
 
 PAYLOAD, FRAME = 1000, 1064
 US = 1_000_000
@@ -149,13 +148,13 @@ def test_everything_arrives_over_a_network_that_loses_trims_and_reorders(seed: i
 @pytest.mark.parametrize("window", [{"nscc": 0}, {"nscc": 1}, {"mprdma": 1}, {"smartt": 1}])
 def test_a_window_has_room_for_a_packet_however_short_the_path(window: dict[str, float]) -> None:
     """100 ns at 100 Gb/s are 1250 bytes, and a packet has 4000."""
-    assert Window(base_rtt_ns=100, window_packets=0, **window).bytes == networks.FRAME
+    assert Window(base_rtt_ns=100, window_packets=0, **window).bytes == uet_window.FRAME
 
 
 def test_a_path_that_turns_out_to_be_short_leaves_room_for_a_packet() -> None:
     window = Window(mprdma=1)
-    assert window.acknowledged(20, -11.99) == networks.FRAME
-    assert window.acknowledged(21, -11.99) == networks.FRAME
+    assert window.acknowledged(20, -11.99) == uet_window.FRAME
+    assert window.acknowledged(21, -11.99) == uet_window.FRAME
 
 
 PAYLOAD, FRAME = 1000, 1064
@@ -194,14 +193,14 @@ def test_a_marked_packet_is_answered_at_once_with_the_bits_from_it_on() -> None:
     assert arrives(receiver, 4, is_marked=True) == [(1, 4, 0b1011)]
 
 
-def test_who_wants_an_acknowledgement_has_one_more_when_nothing_is_missing() -> None:
+def test_a_requested_acknowledgement_is_sent_once_more_when_nothing_is_missing() -> None:
     receiver = responder()
     arrives(receiver, 0)
     assert arrives(receiver, 2, wants_acknowledgement=True) == [(1, 2, 1)]
     assert arrives(receiver, 1) == [(3, 4, 0)]
 
 
-def test_whoever_asks_is_told_from_that_packet_on() -> None:
+def test_a_request_is_answered_from_its_packet_on() -> None:
     """And not what came before it, which an answer that is due has: 2 to 6."""
     receiver = responder(sack_every_bytes=100 * FRAME)
     for number in (0, 2, 3, 4, 5):
@@ -226,7 +225,7 @@ def test_a_duplicate_is_answered_at_once_and_counted_once() -> None:
         pytest.param({"is_trimmed": True, "is_marked": True}, 2, False, id="trimmed: its mark is not echoed"),
     ],
 )
-def test_what_is_here_already_is_answered_with_all_bits_up_to_it(
+def test_a_duplicate_is_answered_with_all_bits_up_to_it(
     packet: dict[str, bool], first: int, echoes_mark: bool
 ) -> None:
     """uec.cpp, processData: ecn ? epsn : sackBitmapBase(epsn), and processTrimmed: the latter."""
@@ -238,7 +237,7 @@ def test_what_is_here_already_is_answered_with_all_bits_up_to_it(
     assert reply["echoes_mark"] is echoes_mark
 
 
-def test_a_trimmed_packet_that_is_here_puts_nothing_off() -> None:
+def test_a_trimmed_packet_that_has_arrived_postpones_nothing() -> None:
     """uec.cpp, processTrimmed leaves _accepted_bytes unchanged: the fourth new packet is acknowledged."""
     receiver = responder()
     answered = [bool(arrives(receiver, number)) for number in (0, 1, 2)]
@@ -265,7 +264,7 @@ def test_time_stamp_mark_and_entropy_come_back() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 120), st.booleans(), st.booleans()), max_size=150))
-def test_it_says_what_has_come_and_nothing_else(packets: list[tuple[int, bool, bool]]) -> None:
+def test_acknowledgements_report_exactly_the_received_packets(packets: list[tuple[int, bool, bool]]) -> None:
     receiver = responder()
     come: set[int] = set()
     for number, is_marked, is_trimmed in packets:

@@ -1,7 +1,7 @@
 """Windows of Ultra Ethernet senders: NSCC, marks alone, and SMaRTT, with numbers worked by hand."""
 
 import pytest
-from helpers.networks import FRAME, Window
+from helpers.uet_window import FRAME, Window
 
 
 def test_it_begins_with_one_and_a_half_times_the_bytes_of_the_path() -> None:
@@ -115,7 +115,7 @@ def marked(**parameters: float) -> Window:
     return Window(mprdma=1, **parameters)
 
 
-def test_what_comes_unmarked_adds_a_packet_per_window_whatever_it_waited() -> None:
+def test_an_unmarked_packet_adds_one_packet_per_window_at_any_delay() -> None:
     """4000 x 4000 / 40 000 = 400, then 8000 x 4000 / 40 400 = 792.08."""
     window = marked()
     assert window.acknowledged(20, 0) == 40_400
@@ -215,7 +215,7 @@ def test_at_the_end_of_a_period_the_window_is_four_fifths_of_what_came(at_us: fl
     assert quiet.acknowledged(at_us, 12) > 40_000
 
 
-def test_what_was_in_flight_then_tells_nothing_by_marks_or_trimmed_packets() -> None:
+def test_packets_sent_before_an_adaptation_bring_no_marks_or_trims() -> None:
     """Ten packets were, and a quarter more is ignored: 12.5."""
     window = adapted()
     for number in range(11):

@@ -1,8 +1,7 @@
 """The sender of a TCP: windows, recovery and timeouts, step by step."""
 
 import pytest
-
-from rogue.simulator._core import Requester
+from rogue.simulator._reference import Requester
 
 SEGMENT_BYTES = 1460
 MICROSECOND_PS = 1_000_000
@@ -264,7 +263,7 @@ def test_marks_reduce_once_per_window_and_hold_the_window() -> None:
     assert (connection.window, connection.metric("reductions")) == (2.5, 2)
 
 
-def test_the_first_new_segment_after_a_reduction_says_so() -> None:
+def test_the_first_new_segment_after_a_reduction_carries_cwr() -> None:
     """Of a window cut to five, with four in flight, one segment may go: it has CWR, the next one has not."""
     connection = Connection("dctcp")
     connection.send_all()
@@ -290,7 +289,7 @@ def test_a_latched_echo_reduces_once_until_the_receiver_has_seen_that(name: str)
 
 
 @pytest.mark.parametrize(("parameters", "says"), [({"ecn": 1}, True), ({}, False)], ids=str)
-def test_the_first_new_segment_after_a_timeout_says_so(parameters: dict[str, float], says: bool) -> None:
+def test_the_first_new_segment_after_a_timeout_carries_cwr(parameters: dict[str, float], says: bool) -> None:
     """And an echo of what had been sent by then reduces nothing more. Source: RFC 3168, section 6.1.2."""
     connection = Connection(**parameters)
     connection.send_all()

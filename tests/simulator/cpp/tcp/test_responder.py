@@ -4,8 +4,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from rogue.simulator._core import Responder
+from rogue.simulator._reference import Responder
 
 SEGMENT_BYTES = 1460
 MILLISECOND_PS = 10**9

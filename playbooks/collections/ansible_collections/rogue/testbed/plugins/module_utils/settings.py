@@ -6,10 +6,10 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple
 
-from .system import CommandError, StateError, System
+from .system import CommandError, StateError, System, text_of
 
 Value = Any
 """Any value that JSON can hold."""
@@ -23,11 +23,17 @@ _FILE = re.compile(r"/(?:proc|sys)(?:/[A-Za-z0-9_][A-Za-z0-9_.:-]*)+")
 class Kind(ABC):
     """One kind of setting; the key of a setting is a network interface unless the kind says otherwise."""
 
+    missing = "interface {}: not on this node; correct the inventory"
+
     def mistake(self, key: str, wanted: Value) -> str | None:
         """Return why key or value is refused: both become arguments, lines and paths of root's programs."""
         if _INTERFACE.fullmatch(key):
             return None
         return f"interface: got {key!r}, expected at most 15 letters and digits; correct the inventory"
+
+    def is_there(self, system: System, key: str) -> bool:
+        """Return True if the node has the interface or the file."""
+        return system.path(f"/sys/class/net/{key}").exists()
 
     def refusal(self, key: str, observed: Value) -> str | None:
         """Return why a setting that is not ours yet must not be replaced."""
@@ -43,7 +49,7 @@ class Kind(ABC):
 
     @abstractmethod
     def restore(self, system: System, key: str, before: Value) -> None:
-        """Set the value from before provisioning, as far as the device still exists."""
+        """Set the value from before provisioning; the interface or file still exists."""
 
     def is_met(self, observed: Value, wanted: Value, left: Value) -> bool:
         """Return True if nothing has to be set; by default if an earlier call left both values."""
@@ -57,10 +63,15 @@ class Kind(ABC):
 class _KernelFile(Kind):
     """Text of a file in /proc or /sys; the key is its path."""
 
+    missing = "{}: this kernel has no such file; load the module that brings it"
+
     def mistake(self, key: str, wanted: Value) -> str | None:
         if _FILE.fullmatch(key) and str(wanted).isprintable():
             return None
         return f"kernel file {key!r}: got {wanted!r}, expected a path in /proc or /sys and one line of text"
+
+    def is_there(self, system: System, key: str) -> bool:
+        return system.path(key).exists()
 
     def observe(self, system: System, key: str) -> Value:
         try:
@@ -73,8 +84,6 @@ class _KernelFile(Kind):
 
     def set(self, system: System, key: str, wanted: Value) -> None:
         """Write the text; the kernel may pin interrupts, so a refusal there is no error."""
-        if not system.path(key).exists():
-            raise StateError(f"{key}: this kernel has no such file; load the module that brings it")
         try:
             system.path(key).write_text(f"{wanted}\n")
         except OSError as error:
@@ -82,7 +91,7 @@ class _KernelFile(Kind):
                 raise StateError(f"{key}: the kernel refuses {wanted!r}: {error.strerror}") from error
 
     def restore(self, system: System, key: str, before: Value) -> None:
-        if before is not None and system.path(key).exists():
+        if before is not None:
             self.set(system, key, before)
 
 
@@ -128,15 +137,11 @@ class _TrafficControl(Kind):
         return f"traffic_control {key}: got {wrong[0]!r}, expected one line for tc about this interface"
 
     def observe(self, system: System, key: str) -> Value:
-        if not system.path(f"/sys/class/net/{key}").exists():
-            raise StateError(f"interface {key}: not on this node; correct the inventory")
         tree = ""
         for words in self._LISTS:
-            try:
+            # An interface without clsact has no filters of it.
+            with suppress(*([CommandError] if words.startswith("filter") else [])):
                 tree += system.run(["tc", *words.split(), "dev", key])
-            except CommandError:
-                if not words.startswith("filter"):  # an interface without clsact has no such filters
-                    raise
         return self._COUNTERS.sub("", tree)
 
     def refusal(self, key: str, observed: Value) -> str | None:
@@ -160,8 +165,7 @@ class _TrafficControl(Kind):
         system.run(["tc", "-batch", "-"], "".join(f"{line}\n" for line in wanted))
 
     def restore(self, system: System, key: str, before: Value) -> None:
-        if system.path(f"/sys/class/net/{key}").exists():
-            self.set(system, key, [])
+        self.set(system, key, [])
 
     def has_drifted(self, observed: Value, left: Value) -> bool:
         """Return True if the trees differ in more than rates; tc lists classes in any order."""
@@ -184,24 +188,14 @@ class Card(NamedTuple):
 
 
 def card_of(system: System, interface: str) -> Card:
-    """Return the device of an interface; StateError if there is no such interface."""
+    """Return the device of an interface."""
     directory = system.path(f"/sys/class/net/{interface}")
-    if not directory.exists():
-        raise StateError(f"interface {interface}: not on this node; correct the inventory")
     links = (directory / "device/driver", directory / "device")
     driver, pci = (link.resolve().name if link.exists() else "" for link in links)
     ports = sorted(system.path("/sys/class/infiniband").glob("*/ports/*/gid_attrs/ndevs/*"))
     own = (path for path in ports if text_of(path) == interface)
     port = next(own, None)
     return Card(driver, pci, *((port.parents[4].name, port.parents[2].name) if port else ("", "")))
-
-
-def text_of(path: Path) -> str:
-    """Return the text of a file in sysfs; empty if it is absent or is an empty slot of a table."""
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""
 
 
 class _CardPriorities(Kind):
@@ -222,7 +216,6 @@ class _CardPriorities(Kind):
     _SHARES_PERCENT = (13, 13, 13, 13, 12, 12, 12, 12)
 
     def observe(self, system: System, key: str) -> Value:
-        card_of(system, key)
         found = {}
         for name, words in self._OBJECTS.items():
             try:
@@ -253,25 +246,16 @@ class _CardPriorities(Kind):
             raise StateError(
                 f"interface {key}: {driver or 'its driver'} has no priorities; this needs a card, and dcb"
             )
-        there["ets"] = {}
-        pauses = ["on" if priority in wanted["paused"] else "off" for priority in range(CLASSES)]
-        self._change(
-            system,
-            key,
-            there,
-            {
-                "ets": {
-                    "tc-tsa": _pairs(["ets"] * CLASSES),
-                    "tc-bw": _pairs(self._SHARES_PERCENT),
-                    "prio-tc": _pairs(range(CLASSES)),
-                },
-                "pfc": {"prio-pfc": _pairs(pauses)},
-                "maxrate": {"tc-maxrate": _pairs(["0bit"] * CLASSES)},
-                "app": {
-                    "dscp-prio": f"{wanted['dscp']}:{wanted['priority']}" if wanted["trust"] == "dscp" else ""
-                },
-            },
-        )
+        kinds, shares, classes = ["ets"] * CLASSES, self._SHARES_PERCENT, range(CLASSES)
+        pauses = ("on" if priority in wanted["paused"] else "off" for priority in range(CLASSES))
+        table = f"{wanted['dscp']}:{wanted['priority']}" if wanted["trust"] == "dscp" else ""
+        objects = {
+            "ets": {"tc-tsa": _pairs(kinds), "tc-bw": _pairs(shares), "prio-tc": _pairs(classes)},
+            "pfc": {"prio-pfc": _pairs(pauses)},
+            "maxrate": {"tc-maxrate": _pairs(["0bit"] * CLASSES)},
+            "app": {"dscp-prio": table},
+        }
+        self._change(system, key, {**there, "ets": {}}, objects)
 
     def restore(self, system: System, key: str, before: Value) -> None:
         """Set each object that differs.
@@ -280,8 +264,6 @@ class _CardPriorities(Kind):
         Source: iproute2, dcb/dcb_ets.c (dcb_ets_validate_bw);
         Linux, mlx5/core/en_dcbnl.c (mlx5e_build_tc_tx_bw).
         """
-        if not system.path(f"/sys/class/net/{key}").exists():
-            return
         there = self.observe(system, key)
         before = dict(reversed((before or {}).items()))
         if "ets" in before and before["ets"] != there.get("ets") and ":ets" not in before["ets"]["tc-tsa"]:

@@ -9,7 +9,7 @@ import os
 import shutil
 from typing import Any
 
-from .settings import KINDS
+from .settings import KINDS, Kind
 from .system import CommandError, StateError, System
 
 BEFORE = "/var/lib/rogue/before.json"
@@ -71,7 +71,9 @@ def establish(system: System, wanted: dict[str, dict[str, Any]], check: bool) ->
     changes: Changes = {}
     for name, key, value in pairs:
         kind = KINDS[name]
-        observed = _observed(system, name, key, check)
+        if not check and not kind.is_there(system, key):
+            raise StateError(kind.missing.format(key))
+        observed = _observed(system, kind, key, check)
         if key not in before.setdefault(name, {}):
             if (reason := kind.refusal(key, observed)) is not None:
                 raise StateError(reason)
@@ -103,6 +105,8 @@ def restore(system: System, check: bool) -> tuple[Changes, list[str], list[str]]
         return changes, [], failures
     for name in reversed(KINDS):
         for key, value in before.get(name, {}).items():
+            if not KINDS[name].is_there(system, key):
+                continue
             if key.startswith("/proc/irq/") and before.get("boot") != _boot(system):
                 continue  # the number may be another device's interrupt now
             try:
@@ -110,10 +114,9 @@ def restore(system: System, check: bool) -> tuple[Changes, list[str], list[str]]
                 if not check:
                     KINDS[name].restore(system, key, value)
             except (StateError, OSError) as error:
-                if system.path(f"/sys/class/net/{key}").exists() or name == "kernel_files":
-                    failures.append(f"{name} {key}: {error}")
+                failures.append(f"{name} {key}: {error}")
                 continue
-            if observed != value and (observed is not None or name != "kernel_files"):
+            if observed != value:
                 changes[f"{name} {key}"] = (observed, value)
     _unload_modules(system, before, changes, failures, check)
     _restore_files(system, before, changes, failures, check)
@@ -134,7 +137,7 @@ def drift(system: System) -> list[str]:
     for name, kind in KINDS.items():
         for key in before.get(name, {}):
             last = left.get(name, {}).get(key)
-            observed = _observed(system, name, key, check=True)
+            observed = _observed(system, kind, key, check=True)
             is_unknown = observed is None and key.startswith("/sys/kernel/debug/") and not system.is_root()
             if not is_unknown and (last is None or kind.has_drifted(observed, last["observed"])):
                 found.append(f"{name} {key}")
@@ -214,10 +217,10 @@ def _boot(system: System) -> str:
     return system.read("/proc/sys/kernel/random/boot_id")
 
 
-def _observed(system: System, name: str, key: str, check: bool) -> object:
+def _observed(system: System, kind: Kind, key: str, check: bool) -> object:
     """Return the value; in check mode None if an earlier task would first have to bring it."""
     try:
-        return KINDS[name].observe(system, key)
+        return kind.observe(system, key)
     except StateError:
         if not check:
             raise

@@ -22,6 +22,14 @@ class CommandError(StateError):
         self.stderr = stderr
 
 
+def text_of(path: Path) -> str:
+    """Return the stripped text of a small file; empty if it is absent or unreadable."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
 class System:
     """The node that the module runs on."""
 
@@ -35,14 +43,14 @@ class System:
                 text=True,
                 capture_output=True,
                 timeout=COMMAND_LIMIT_S,
-                check=False,
+                check=True,
             )
         except FileNotFoundError:
             raise CommandError(command, f"{command[0]} is not installed") from None
         except subprocess.TimeoutExpired:
             raise CommandError(command, f"it did not end within {COMMAND_LIMIT_S} s") from None
-        if done.returncode != 0:
-            raise CommandError(command, done.stderr or done.stdout)
+        except subprocess.CalledProcessError as error:
+            raise CommandError(command, error.stderr or error.stdout) from None
         return done.stdout
 
     def is_root(self) -> bool:
@@ -54,8 +62,5 @@ class System:
         return Path(absolute)
 
     def read(self, absolute: str) -> str:
-        """Return the stripped text of a small file; empty if it is absent or unreadable."""
-        try:
-            return self.path(absolute).read_text().strip()
-        except OSError:
-            return ""
+        """Return the text of a small file of the node, as `text_of` does."""
+        return text_of(self.path(absolute))

@@ -1,5 +1,8 @@
 #!/usr/bin/python
-"""Set values in /proc and /sys, soft-RoCE, tc trees, and priorities and rates of cards."""
+"""Set values in /proc and /sys, soft-RoCE, tc trees, and priorities and rates of cards until the next boot.
+
+Values from before the first change are stored once, in /var/lib/rogue/before.json on the node.
+"""
 
 from __future__ import annotations
 
@@ -9,35 +12,18 @@ from ..module_utils.settings import KINDS
 from ..module_utils.snapshot import establish, keep, packages, restore
 from ..module_utils.system import StateError, System
 
-DOCUMENTATION = r"""
-module: kernel_settings
-short_description: Set kernel and card settings, and restore those from before
-description:
-  - Values from before the first change are stored once in C(/var/lib/rogue/before.json) on the node.
-  - Settings last until the next boot. Idempotent; supports check mode and diff.
-options:
-  state:
-    description: >-
-      C(kept) stores C(paths), loaded modules and installed packages before other tasks change them. C(set)
-      sets the other options. C(restored) restores everything.
-    type: str
-    choices: [kept, set, restored]
-    default: set
-  paths: {description: Files that other tasks change., type: list, elements: path, default: []}
-  kernel_files: {description: "Text by path in C(/proc) or C(/sys).", type: dict, default: {}}
-  soft_roce: {description: Name of a soft-RoCE device by interface., type: dict, default: {}}
-  traffic_control: {description: Lines for C(tc -batch) by interface., type: dict, default: {}}
-  card_priorities: {description: "C(trust), C(dscp), C(priority), C(paused)", type: dict, default: {}}
-author: RoGUE testbed (@rogue-testbed)
-"""
+_ARGUMENTS: dict[str, dict[str, object]] = {
+    # `kept` stores `paths`, loaded modules and packages before other tasks change them, `set` sets the
+    # settings, `restored` restores everything.
+    "state": {"type": "str", "choices": ["kept", "set", "restored"], "default": "set"},
+    "paths": {"type": "list", "elements": "path", "default": []},
+    **{name: {"type": "dict", "default": {}} for name in KINDS},
+}
 
 
 def main() -> None:
     """Run the module."""
-    arguments: dict[str, dict[str, object]] = {name: {"type": "dict", "default": {}} for name in KINDS}
-    arguments["paths"] = {"type": "list", "elements": "path", "default": []}
-    arguments["state"] = {"type": "str", "choices": ["kept", "set", "restored"], "default": "set"}
-    module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
+    module = AnsibleModule(argument_spec=_ARGUMENTS, supports_check_mode=True)
     system, state, check = System(), module.params["state"], module.check_mode
     result: dict[str, object] = {}
     failures: list[str] = []

@@ -1,11 +1,12 @@
 #!/usr/bin/python
-"""Return facts about a node for roles and for a preflight."""
+"""Return facts about a node, all in one task, for roles and for `rogue doctor`; it reads only."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import ipaddress
+import json
 import platform
 import re
 import shutil
@@ -15,24 +16,9 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils.settings import KINDS, MLX4, MLX5, Card, card_of, text_of
+from ..module_utils.settings import KINDS, MLX4, MLX5, Card, card_of
 from ..module_utils.snapshot import BEFORE, drift, named_modules
-from ..module_utils.system import CommandError, StateError, System
-
-DOCUMENTATION = r"""
-module: node_facts
-short_description: Facts about a node in one task
-description: Reads only. C(rogue doctor) judges the facts.
-options:
-  tools: {description: Programs that experiments need., type: list, elements: str, default: []}
-  interfaces: {description: Network interfaces to look at., type: list, elements: str, default: []}
-  mac: {description: MAC of one more interface to look at., type: str, default: ""}
-  address: {description: Address of the node on the experiment network., type: str, default: ""}
-  peers: {description: Addresses to ping by name., type: dict, default: {}}
-  packet_bytes: {description: IP packet that must pass in one piece., type: int, default: 1500}
-  files: {description: Files whose checksums are wanted., type: list, elements: path, default: []}
-author: RoGUE testbed (@rogue-testbed)
-"""
+from ..module_utils.system import CommandError, StateError, System, text_of
 
 Facts = dict[str, Any]
 IFMAP = "/var/emulab/boot/ifmap"
@@ -46,13 +32,13 @@ _OURS = ("rogue-agent.pyz", "/opt/rogue/dool")
 _PING_HEADERS_BYTES = {4: 28, 6: 48}
 """IP and ICMP, by the version of IP."""
 _ARGUMENTS = {
-    "tools": {"type": "list", "elements": "str", "default": []},
+    "tools": {"type": "list", "elements": "str", "default": []},  # programs that experiments need
     "interfaces": {"type": "list", "elements": "str", "default": []},
-    "mac": {"type": "str", "default": ""},
-    "address": {"type": "str", "default": ""},
-    "peers": {"type": "dict", "default": {}},
-    "packet_bytes": {"type": "int", "default": 1500},
-    "files": {"type": "list", "elements": "path", "default": []},
+    "mac": {"type": "str", "default": ""},  # of one more interface
+    "address": {"type": "str", "default": ""},  # of the node on the experiment network
+    "peers": {"type": "dict", "default": {}},  # addresses to ping, by name
+    "packet_bytes": {"type": "int", "default": 1500},  # IP packet that must pass in one piece
+    "files": {"type": "list", "elements": "path", "default": []},  # files whose checksums are returned
 }
 
 
@@ -66,29 +52,26 @@ def main() -> None:
     module.exit_json(changed=False, facts=facts)
 
 
-def examine(system: System, asked: dict[str, Any]) -> Facts:
-    """Return all facts at once: under emulation each task costs seconds.
-
-    asked: the module's options.
-    """
-    mac, peers = asked["mac"], asked["peers"]
+def examine(system: System, options: dict[str, Any]) -> Facts:
+    """Return all facts at once: under emulation each task costs seconds."""
+    mac, peers = options["mac"], options["peers"]
     own = _interface_with_mac(system, mac) if mac else None
     gids = list(_roce_gids(system))
-    times_ms = {name: _round_trip_ms(system, peer, asked["packet_bytes"]) for name, peer in peers.items()}
+    times_ms = {name: _round_trip_ms(system, peer, options["packet_bytes"]) for name, peer in peers.items()}
     silent = [name for name, time_ms in times_ms.items() if time_ms is None]
     spool, root = system.path(SPOOL), system.path("/")
     governors = system.path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
-    checksums = {path: system.path(path) for path in asked["files"]}
+    checksums = {path: system.path(path) for path in options["files"]}
     return {
         **_system_facts(system),
-        "missing_tools": [tool for tool in asked["tools"] if _is_missing(system, tool)],
+        "missing_tools": [tool for tool in options["tools"] if _is_missing(system, tool)],
         "interfaces": {
-            name: _interface(system, name) for name in [*asked["interfaces"], *([own] if own else [])]
+            name: _interface(system, name) for name in [*options["interfaces"], *([own] if own else [])]
         },
         "interface_with_mac": own,
         "addresses": _addresses(system),
         "governors": [f"/{path.relative_to(root)}" for path in sorted(governors)],
-        "rdma_ports": _rdma_ports(gids, asked["address"]),
+        "rdma_ports": _rdma_ports(gids, options["address"]),
         "ipv6_gids": [
             f"{gid} on {name}" for *_, name, gid in gids if not (gid.ipv4_mapped or gid.is_link_local)
         ],
@@ -204,12 +187,12 @@ def _card(system: System, name: str) -> Facts | None:
 
 
 def dcqcn_of(system: System, interface: str, card: Card) -> dict[str, Any]:
-    """Return DCQCN's `state` (on, off, unknown, none), `by`, `reason`, `switches` and `parameters` by path.
+    """Return DCQCN's `state` (on, off, unknown, none), `reason`, `switches` and `parameters` by path.
 
     Source: MLNX_OFED, "Explicit Congestion Notification (ECN)" (switches in sysfs, ConnectX-4 and later);
     Linux, drivers/infiniband/hw/mlx5/cong.c (parameters in debugfs, which only root reads, and no switch).
     """
-    found: dict[str, Any] = {"state": "none", "by": "", "reason": "", "switches": {}, "parameters": {}}
+    found: dict[str, Any] = {"state": "none", "reason": "", "switches": {}, "parameters": {}}
     if card.driver != MLX5:
         name = "ConnectX-3" if card.driver == MLX4 else f"the driver {card.driver or 'of this device'}"
         return {**found, "reason": f"{name} has none"}
@@ -225,9 +208,9 @@ def dcqcn_of(system: System, interface: str, card: Card) -> dict[str, Any]:
     values = set(found["switches"].values())
     if not values:
         reason = "the inbox driver has no switch for it; the firmware's default is on"
-        return {**found, "state": "unknown", "by": "inbox", "reason": reason}
+        return {**found, "state": "unknown", "reason": reason}
     state = "on" if values == {"1"} else "off" if values == {"0"} else "on for some priorities"
-    return {**found, "state": state, "by": "ofed"}
+    return {**found, "state": state}
 
 
 def _processors(words: str) -> list[int]:
@@ -238,16 +221,15 @@ def _processors(words: str) -> list[int]:
 
 def _addresses(system: System) -> dict[str, list[str]]:
     """Return addresses by interface, without link-local ones of IPv6."""
-    found: dict[str, list[str]] = {}
     try:
-        lines = system.run(["ip", "-oneline", "address", "show"]).splitlines()
+        links = json.loads(system.run(["ip", "-json", "address", "show"]))
     except CommandError:  # iproute2 is not installed yet
-        return found
-    for line in lines:
-        _, name, _, address, *_ = line.split()
-        parsed = ipaddress.ip_interface(address).ip
-        if parsed.version == 4 or not parsed.is_link_local:
-            found.setdefault(name, []).append(str(parsed))
+        return {}
+    found: dict[str, list[str]] = {}
+    for link in links:
+        for each in link["addr_info"]:
+            if each["family"] == "inet" or each["scope"] != "link":
+                found.setdefault(link["ifname"], []).append(each["local"])
     return found
 
 
@@ -265,7 +247,7 @@ def _rdma_ports(gids: list[tuple[Path, int, str, ipaddress.IPv6Address]], addres
             "rate_bps": round(
                 float((re.match(r"([\d.]+) Gb/sec", text_of(port / "rate")) or ["", "0"])[1]) * 1e9
             ),
-            "is_asked_for": gid == wanted,
+            "is_own": gid == wanted,
         }
         for port, index, interface, gid in gids
         if gid.ipv4_mapped is not None or gid == wanted

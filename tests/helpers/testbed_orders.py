@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from helpers.fake_agents import TRANSFERS, FakeAgent, FakeSwitch, fake_inventory, fake_node
@@ -48,9 +48,17 @@ def refusal(bed: Testbed, cell: Cell) -> str | None:
     return f"{mistake.key}: expected {mistake.expected}" if mistake else bed.unsupported(cell)
 
 
-def told_by_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    """Calls of the engine, the agents' settings and the tables."""
-    calls: list[str] = []
+class Call(NamedTuple):
+    """A call of a public method of the engine."""
+
+    name: str
+    values: tuple[Any, ...]
+    named: Mapping[str, Any]
+
+
+def engine_calls(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
+    """Return the list to which each call of the simulator's engine is added from now on."""
+    calls: list[Call] = []
 
     class Overheard(Simulation):
         def __getattribute__(self, name: str) -> Any:
@@ -59,21 +67,28 @@ def told_by_simulator(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str,
                 return found
 
             def call(*values: object, **named: object) -> object:
-                calls.append(_plain(f"{name}{values}{named}"))
+                calls.append(Call(name, values, named))
                 return found(*values, **named)
 
             return call
 
-    def build(**named: object) -> Simulation:
-        calls.append(_plain(f"Simulation{named}"))
-        return Overheard(**named)  # type: ignore[arg-type]
+    def build(**named: Any) -> Simulation:
+        calls.append(Call("Simulation", (), named))
+        return Overheard(**named)
 
     monkeypatch.setattr(network, "Simulation", build)
+    return calls
+
+
+def simulator_orders(cell: Cell, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """Return calls of the engine, the agents' settings and the tables."""
+    calls = engine_calls(monkeypatch)
     result = SimulatorTestbed().run(cell, lambda _fraction: None)
-    return (*calls, result.raw["settings.json"].decode(), *_measured(result))
+    plain = (ADDRESS.sub("", f"{each.name}{each.values}{each.named}") for each in calls)
+    return (*plain, result.raw["settings.json"].decode(), *_measured(result))
 
 
-def told_by_kernel(cell: Cell) -> tuple[str, ...]:
+def kernel_orders(cell: Cell) -> tuple[str, ...]:
     """Return the orders of the conductor inside, and the tables made of its files."""
     tables = [measure for measure in ("throughput", "latency", "rtt") if cell.experiment.measures(measure)]
     flows = plan_roles(cell)
@@ -87,16 +102,10 @@ def nodes_of(
     heard = Overheard(cell)
     monkeypatch.setattr(agents_module, "open_node", heard.opened)
     monkeypatch.setattr(agents_module, "_kept", {})
-    hosts = len(cell.topology.host_names())
-    ports = {
-        f"{switch}->{peer}": f"eth{index}"
-        for index, (switch, peer) in enumerate(
-            (switch, peer)
-            for switch in cell.topology.switch_names()
-            for peer in cell.topology.links_of[switch]
-        )
-    }
-    inventory = replace(fake_inventory(hosts, ports), kind=kind)
+    topology = cell.topology
+    names = [f"{switch}->{peer}" for switch in topology.switch_names() for peer in topology.links_of[switch]]
+    ports = {name: f"eth{index}" for index, name in enumerate(names)}
+    inventory = replace(fake_inventory(len(topology.host_names()), ports), kind=kind)
     monkeypatch.setattr(testbed, "load_inventory", lambda _path, is_trusted: inventory)
     monkeypatch.setattr(cell_environment, "SwitchConnection", heard.switch)
     still = SimpleNamespace(monotonic_ns=lambda: NOW_NS, sleep=lambda _seconds: None)
@@ -137,14 +146,14 @@ class Overheard:
 
 
 @dataclass(frozen=True)
-class Told:
+class NodeOrders:
     """Orders and what came of them, and measures that were asked for in vain."""
 
     orders: tuple[str, ...]
     not_measured: Mapping[str, str]
 
 
-def told_by_nodes(bed: SshTestbed, heard: Overheard, cell: Cell) -> Told:
+def node_orders(bed: SshTestbed, heard: Overheard, cell: Cell) -> NodeOrders:
     """Return all orders to agents and the switch, and the tables."""
     result = bed.run(cell, lambda _fraction: None)
     messages = [
@@ -153,7 +162,7 @@ def told_by_nodes(bed: SshTestbed, heard: Overheard, cell: Cell) -> Told:
         for message in agent.asked
         if not isinstance(message, Clock)
     ]
-    return Told((*messages, *heard.switched, *_measured(result)), result.not_measured)
+    return NodeOrders((*messages, *heard.switched, *_measured(result)), result.not_measured)
 
 
 def _measured(result: CellResult) -> list[str]:
@@ -163,7 +172,3 @@ def _measured(result: CellResult) -> list[str]:
         for name, table in result.tables.items()
     }
     return [str(tables), str(result.not_measured), str(result.failure), str(result.facts.get("warm_up_ns"))]
-
-
-def _plain(text: str) -> str:
-    return ADDRESS.sub("", text)
