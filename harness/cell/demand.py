@@ -113,7 +113,7 @@ class FlowGroup:
 
 @dataclass(frozen=True)
 class Group(FlowGroup):
-    """A traffic group: its transport, and what it asks of the network."""
+    """A traffic group with its transport, workload and flows."""
 
     asked: TrafficGroup
     """The group as the experiment file has it."""

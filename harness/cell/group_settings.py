@@ -189,7 +189,7 @@ def _refuse_retries(table: Iterable[NumericParameter], parameters: Mapping[str, 
             names = [parameter.name for parameter in table if parameter.name.endswith("_ns")]
             own = [as_written(name) for name in names if name.startswith("rto")]
             advice = f"its {'timeout is' if len(own) == 1 else 'timeouts are'} {' and '.join(own)}"
-            expected = "no such parameter where NICs try again for ever"
+            expected = "no such parameter, because NICs retry without limit"
             raise ParameterError(ParameterMistake(key, expected, advice))
 
 
@@ -227,7 +227,7 @@ def _agents(
         raise ParameterError(ParameterMistake(key, error.expected, "correct the value")) from error
     estimator = agents[0].estimator
     if transport.service == "uc" and estimator is not None and ESTIMATORS[estimator].is_oracle:
-        expected = "one that goes by what verbs tell: NICs forget when a verb of a UC left"
+        expected = "one that uses times of verbs: NICs do not record when a verb over UC left"
         raise ParameterError(ParameterMistake("estimator", expected, "choose another estimator"))
     return dict(zip(rates_bps, agents, strict=True)), choices | translations
 

@@ -9,8 +9,6 @@ from rogue.harness.cell.transport import (
     ParameterError,
     ParameterMistake,
     SwitchParameter,
-    as_written,
-    translated,
     values_of,
 )
 from rogue.harness.experiment.choices import Scalar
@@ -24,8 +22,9 @@ MARKED_FRAMES: Final = 65
 MARKED_FRAMES_RATE_BPS: Final = 10_000_000_000
 MARKED_FRAMES_MIN: Final = 20
 """K: 20 frames at 1 Gb/s, 65 at 10 Gb/s, then in proportion. Source: Alizadeh et al., SIGCOMM 2010, §3.4."""
-THRESHOLD_BYTES_MAX: Final = 10**12
-"""More than any switch has."""
+THRESHOLD: Final = SwitchParameter(
+    MARK_ABOVE, 0, 0, 1e12, "packets that find more than this waiting are marked"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,25 +103,12 @@ def round_trip_packets(topology: Topology) -> int:
 
 
 def _marked_above_bytes(topology: Topology, parameters: Mapping[str, Scalar]) -> int:
-    """Return K: the parameter's value, or in proportion to the hosts' line rate.
-
-    ParameterError if the parameter is not a number of bytes.
-    """
-    if as_written(MARK_ABOVE) in parameters:
-        value = parameters[as_written(MARK_ABOVE)]
-        return checked_threshold(translated(as_written(MARK_ABOVE), value, (MARK_ABOVE,))[1])
+    """Return K: the parameter's value, or in proportion to the hosts' line rate."""
+    stated = values_of((THRESHOLD,), parameters)
+    if stated:
+        return int(stated[MARK_ABOVE])
     rate_bps = topology.host_rate_max_bps
     return FRAME_BYTES * max(MARKED_FRAMES_MIN, round(MARKED_FRAMES * rate_bps / MARKED_FRAMES_RATE_BPS))
-
-
-def checked_threshold(value: Scalar) -> int:
-    """Return the bytes above which packets are marked; ParameterError if no queue can have that length."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ParameterError(ParameterMistake(as_written(MARK_ABOVE), "a number", "correct the value"))
-    if not 0 <= value <= THRESHOLD_BYTES_MAX:
-        expected = f"from 0 to {THRESHOLD_BYTES_MAX} bytes"
-        raise ParameterError(ParameterMistake(as_written(MARK_ABOVE), expected, "correct the value"))
-    return int(value)
 
 
 def _changed(curve: MarkingCurve, parameters: Mapping[str, Scalar]) -> MarkingCurve:

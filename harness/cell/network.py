@@ -101,10 +101,10 @@ class PrioritySpec:
     """A traffic class, on every port of every switch."""
 
     curves: tuple[MarkingCurve, ...]
-    """All that its groups ask for, each once. A switch has one."""
+    """The requests of its groups without repetition. A switch has one."""
     pauses: Pauses | None
     is_pause_disputed: bool
-    """Some of its groups ask for pauses, others for none."""
+    """Some of its groups request pauses, others do not."""
     weight: int | None = None
     """Its share of what is left beside those that have none, which go first."""
 

@@ -22,7 +22,7 @@ QUEUE_INTERVALS_NS: Final = ((SECOND_NS, 1_000_000), (SECOND_NS // 10, 100_000),
 """From this duration on, this interval."""
 QUEUE_SAMPLES_MAX: Final = 5_000_000
 THROUGHPUT_SAMPLES_MAX: Final = 50_000_000
-"""More than this only where it was asked for."""
+"""Limits for intervals that the experiment does not set."""
 
 
 @dataclass(frozen=True, slots=True)

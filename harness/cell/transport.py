@@ -96,7 +96,7 @@ def _value(parameter: NumericParameter, key: str, value: Scalar) -> float:
     if isinstance(value, str):
         raise ParameterError(ParameterMistake(key, "a number", "write it without quotes and without a unit"))
     is_counted = parameter.name.endswith(COUNT_SUFFIXES) and parameter.minimum == int(parameter.minimum)
-    if is_counted and value != int(value):  # a least part of a packet says that parts mean something
+    if is_counted and value != int(value):  # a fractional minimum means that fractions are meaningful
         raise ParameterError(ParameterMistake(key, "a whole number", "round it"))
     return _within(parameter, key, value, "")
 
@@ -104,7 +104,7 @@ def _value(parameter: NumericParameter, key: str, value: Scalar) -> float:
 def _within(parameter: NumericParameter, key: str, value: float, unit: str) -> float:
     if parameter.minimum <= value <= parameter.maximum:
         return float(value)
-    expected = f"from {parameter.minimum:g} to {parameter.maximum:g}{unit}"
+    expected = f"from {parameter.minimum:g} to {parameter.maximum:.15g}{unit}"
     raise ParameterError(ParameterMistake(key, expected, "correct the value"))
 
 
@@ -144,7 +144,7 @@ def _check_together(parameters: Mapping[str, Scalar]) -> None:
             )
     windows = [key for key in WINDOWS if parameters.get(key)]
     if windows and parameters.get("nscc") == 0:
-        expected = f"1 beside {windows[0]}, which stands in NSCC's place"
+        expected = f"1 beside {windows[0]}, which replaces NSCC"
         raise ParameterError(ParameterMistake("nscc", expected, "leave one of them out"))
     if len(windows) > 1:
         expected = "0 beside mprdma: a sender has one window"

@@ -1,31 +1,27 @@
-"""Networks in YAML: a list of links, each with its ends, a rate and perhaps a delay.
-
-Like experiments these files are YAML without its traps, but longer.
-"""
+"""Networks in YAML: a list of links, each with its ends, a rate and perhaps a delay."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 import yaml
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
-from rogue.workloads.printable import did_you_mean, printable, shortened
-from rogue.workloads.specification import mistake
+from rogue.harness.data.yaml_text import YamlError, parse_yaml
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.topologies.topology import HOSTS_MAX
 from rogue.workloads.units import RATE, TIME, Quantity, UnitError
 
 TEXT_BYTES_MAX: Final = 4_000_000
 LINKS_MAX: Final = 40_000
+VALUES_MAX: Final = 10 * LINKS_MAX
 RATE_BPS_MAX: Final = 10**13
 DELAY_NS_MAX: Final = 10**10
 KEYS: Final = ("link", "rate", "delay")
 _ENDS: Final = re.compile(r"([hs](?:0|[1-9][0-9]{0,8}))-([hs](?:0|[1-9][0-9]{0,8}))")
 _SHAPE: Final = "links: a list of mappings such as {link: h0-s0, rate: 10Gbps, delay: 1us}"
-
-_ENDINGS: Final = (yaml.MappingEndEvent, yaml.DocumentEndEvent, yaml.StreamEndEvent)
 
 Entry = Mapping[str, tuple[str, int]]
 """By key: the written value and its line."""
@@ -55,26 +51,21 @@ def read_network(source: DataSource) -> LinkList:
     hosts = tuple(node for node in nodes if node.startswith("h"))
     switches = tuple(node for node in nodes if node.startswith("s"))
     if not 2 <= len(hosts) <= HOSTS_MAX:
-        raise mistake(
-            f"2 to {HOSTS_MAX} hosts", "add links, or take some away", f"{len(hosts)} in {source.name}"
-        )
+        raise source.wrong(f"{len(hosts)}", f"2 to {HOSTS_MAX} hosts", "add links, or take some away")
     _check_hosts(source, found)
     _check_joined(source, found, nodes)
     return LinkList(source.file, hosts, switches, tuple(link[:4] for link in found))
 
 
 def _wrong(source: DataSource, line: int, key: str, got: str, expected: str) -> PydanticCustomError:
-    return mistake(
-        expected, "correct the file", f"{shortened(got)} in line {line}, key {key} of {source.name}"
-    )
+    return source.wrong(got, expected, place=f"line {line}, key {key}")
 
 
 def _link(source: DataSource, entry: Entry) -> _Link:
     for key, (_, line) in entry.items():
         if key not in KEYS:
-            advice = did_you_mean(key, KEYS, "remove it")
-            got = f"the key {printable(key)[:40]} in line {line} of {source.name}"
-            raise mistake(f"the keys {', '.join(KEYS)}", advice, got)
+            got, advice = f"the key {key[:40]}", did_you_mean(key, KEYS, "remove it")
+            raise source.wrong(got, f"the keys {', '.join(KEYS)}", advice, f"line {line}")
     line = min(line for _, line in entry.values())
     for key in ("link", "rate"):
         if key not in entry:
@@ -127,67 +118,33 @@ def _check_joined(source: DataSource, links: list[_Link], nodes: list[str]) -> N
         new += near
     apart = [link for link in links if link.a not in reached]
     if apart:
-        got = f"{apart[0].a}-{apart[0].b}, which no way leads to from {start},"
+        got = f"{apart[0].a}-{apart[0].b}, which no path connects with {start},"
         raise _wrong(source, apart[0].line, "link", got, "a network in one piece")
 
 
 def _entries(source: DataSource) -> Iterator[Entry]:
     if len(source.content) > TEXT_BYTES_MAX:
-        got = f"{len(source.content)} bytes in {source.name}"
-        raise mistake(f"at most {TEXT_BYTES_MAX}", "take links away", got)
+        raise source.wrong(f"{len(source.content)} bytes", f"at most {TEXT_BYTES_MAX}", "take links away")
     try:
-        events = list(yaml.parse(source.text, Loader=yaml.CSafeLoader))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" in line {mark.line + 1}" if mark else ""
-        raise mistake(f"YAML, {_SHAPE}", "correct the file", f"none{place} of {source.name}") from error
-    nodes = [event for event in events if isinstance(event, yaml.CollectionStartEvent | yaml.ScalarEvent)]
-    if not _is_list_of_links(nodes):
-        line = _line(nodes[0]) if nodes else 1
-        raise mistake(
-            f"YAML, {_SHAPE}", "correct the file", f"other YAML from line {line} on of {source.name}"
-        )
-    yield from _mappings(source, events[events.index(nodes[2]) + 1 :])
+        parsed = parse_yaml(source.text, VALUES_MAX, yaml.CSafeLoader)
+    except YamlError as error:
+        raise source.wrong(error.got, error.expected, error.advice, f"line {error.line}") from error
+    content = parsed.value if isinstance(parsed.value, dict) else {}
+    links, other = content.get("links"), next((key for key in content if key != "links"), None)
+    if other is not None or not isinstance(links, list):
+        line = 1 if other is None else parsed.lines[other,]
+        raise source.wrong("other YAML", f"YAML, {_SHAPE}", place=f"line {line}")
+    if not 0 < len(links) <= LINKS_MAX:
+        raise source.wrong(f"{len(links)} links", f"1 to {LINKS_MAX} links")
+    for index, entry in enumerate(links):
+        values = entry.values() if isinstance(entry, dict) else ()
+        if not values or any(isinstance(each, dict | list) for each in values):
+            raise source.wrong("other YAML", _SHAPE, place=f"line {parsed.lines['links', index]}")
+        yield {key: (_text(value), parsed.lines["links", index, key]) for key, value in entry.items()}
 
 
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark else 1
-
-
-def _is_list_of_links(nodes: Sequence[yaml.Event]) -> bool:
-    if len(nodes) < 3:
-        return False
-    first, key, value = nodes[:3]
-    is_key = isinstance(key, yaml.ScalarEvent) and key.value == "links"
-    return isinstance(first, yaml.MappingStartEvent) and is_key and isinstance(value, yaml.SequenceStartEvent)
-
-
-def _mappings(source: DataSource, events: Sequence[yaml.Event]) -> Iterator[Entry]:
-    """Yield the mappings of the list that starts with these events; refuse anything below it."""
-    entry: dict[str, tuple[str, int]] | None = None
-    key: str | None = None
-    count, is_over = 0, False
-    for event in events:
-        line = _line(event)
-        if is_over and isinstance(event, _ENDINGS):
-            continue
-        if isinstance(event, yaml.SequenceEndEvent) and entry is None:
-            is_over = True
-        elif isinstance(event, yaml.MappingStartEvent) and entry is None and not is_over:
-            entry, count = {}, count + 1
-        elif isinstance(event, yaml.MappingEndEvent) and entry:
-            yield entry
-            entry = None
-        elif isinstance(event, yaml.ScalarEvent) and entry is not None and key is None:
-            key = event.value
-            if key in entry:
-                raise _wrong(source, line, printable(key), "the key twice", "each key once")
-        elif isinstance(event, yaml.ScalarEvent) and entry is not None and key is not None:
-            entry[key], key = (event.value, line), None
-        else:
-            raise mistake(_SHAPE, "correct the file", f"other YAML in line {line} of {source.name}")
-    if not 0 < count <= LINKS_MAX:
-        raise mistake(f"1 to {LINKS_MAX} links", "correct the file", f"{count} links in {source.name}")
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def network_text(network: LinkList) -> str:

@@ -5,13 +5,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from pydantic_core import PydanticCustomError
-
-from rogue.harness.data.formats.format import Line, lines_of
+from rogue.harness.data.formats.format import Line, lines_of, wrong
 from rogue.harness.data.source import DataSource
 from rogue.workloads.flow_sizes import FlowSizes, SizesOfFile
 from rogue.workloads.printable import did_you_mean, shortened
-from rogue.workloads.specification import mistake
 
 SIZE: Final = "size_bytes"
 SHARE: Final = "share"
@@ -44,8 +41,8 @@ def read_sizes(source: DataSource) -> SizesOfFile:
         names = _names(source, lines.pop(0))
         size_at, share_name = names.index(SIZE), names[1 - names.index(SIZE)]
     if not 0 < len(lines) <= POINTS_MAX:
-        got = f"{len(lines)} rows in {source.name}"
-        raise mistake(f"1 to {POINTS_MAX} rows of a size and a share", "change the number of rows", got)
+        expected = f"1 to {POINTS_MAX} rows of a size and a share"
+        raise source.wrong(f"{len(lines)} rows", expected, "change the number of rows")
     rows = [_row(source, line, size_at, share_name) for line in lines]
     _check_order(source, rows, share_name)
     _check_ends(source, rows, share_name)
@@ -54,22 +51,16 @@ def read_sizes(source: DataSource) -> SizesOfFile:
     return SizesOfFile(source.file, FlowSizes(f"as in {source.name}", source.name, points))
 
 
-def _wrong(  # noqa: PLR0913 - what, where, expected, what to do
-    source: DataSource, line: int, column: str, got: str, expected: str, advice: str
-) -> PydanticCustomError:
-    return mistake(expected, advice, f"{shortened(got)} in line {line}, column {column} of {source.name}")
-
-
 def _names(source: DataSource, line: Line) -> Sequence[str]:
     known = [SIZE, *(name for name in TOTALS if name != SHARE)]
     columns = f"the columns {SIZE} and percent or cdf"
     for name in line.words:
         if name not in known:
-            got = f"the column {shortened(name)!r} in line {line.number} of {source.name}"
-            raise mistake(columns, did_you_mean(name, known, "name the two columns like this"), got)
+            advice = did_you_mean(name, known, "name the two columns like this")
+            raise wrong(source, line.number, f"the column {shortened(name)!r}", columns, advice)
     if len(line.words) != 2 or line.words.count(SIZE) != 1:
-        got = f"{shortened(' and '.join(line.words))} in line {line.number} of {source.name}"
-        raise mistake(columns, "name the two columns like this", got)
+        got, advice = " and ".join(line.words), "name the two columns like this"
+        raise wrong(source, line.number, got, columns, advice)
     return line.words
 
 
@@ -82,22 +73,23 @@ def _number(word: str) -> float | None:
 
 def _row(source: DataSource, line: Line, size_at: int, share_name: str) -> _Row:
     if len(line.words) != 2:
-        count = len(line.words)
-        got = f"{count} value{'s' if count > 1 else ''} in line {line.number} of {source.name}"
+        got = f"{len(line.words)} value{'s' if len(line.words) > 1 else ''}"
         advice = "write one size and one share per line; # begins a comment"
-        raise mistake("a size in bytes and a share", advice, got)
+        raise wrong(source, line.number, got, "a size in bytes and a share", advice)
     size_word, share_word = line.words[size_at], line.words[1 - size_at]
     size, share = _number(size_word), _number(share_word)
     if size is None or not 0 <= size <= SIZE_BYTES_MAX or not size.is_integer():
         expected = f"a whole number of bytes from 0 to {SIZE_BYTES_MAX}"
-        raise _wrong(source, line.number, SIZE, size_word, expected, "write sizes in bytes")
+        raise source.wrong(size_word, expected, "write sizes in bytes", f"line {line.number}, column {SIZE}")
     if share is None or not math.isfinite(share) or share < 0:
         expected = "a fraction from 0 to 1, or a percentage from 0 to 100"
-        raise _wrong(source, line.number, share_name, share_word, expected, "write shares as numbers")
+        raise source.wrong(
+            share_word, expected, "write shares as numbers", f"line {line.number}, column {share_name}"
+        )
     if size == 0 < share:
         expected = "transfers of at least 1 byte"
         advice = f"write the smallest size that occurs in place of 0, or the {share_name} 0"
-        raise _wrong(source, line.number, SIZE, size_word, expected, advice)
+        raise source.wrong(size_word, expected, advice, f"line {line.number}, column {SIZE}")
     return _Row(int(size), share, line.number)
 
 
@@ -106,12 +98,12 @@ def _check_order(source: DataSource, rows: Sequence[_Row], share_name: str) -> N
         if after.size_bytes < row.size_bytes:
             got = f"{after.size_bytes} after {row.size_bytes}"
             expected = "at least the size of the row before"
-            raise _wrong(source, after.line, SIZE, got, expected, "sort the rows by size")
+            raise source.wrong(got, expected, "sort the rows by size", f"line {after.line}, column {SIZE}")
         if after.share < row.share:
             got = f"{after.share:g} after {row.share:g}"
             expected = "at least the share of the row before"
             advice = "write cumulative shares: of all transfers that are no larger"
-            raise _wrong(source, after.line, share_name, got, expected, advice)
+            raise source.wrong(got, expected, advice, f"line {after.line}, column {share_name}")
 
 
 def _check_ends(source: DataSource, rows: Sequence[_Row], share_name: str) -> None:
@@ -122,11 +114,11 @@ def _check_ends(source: DataSource, rows: Sequence[_Row], share_name: str) -> No
         advice = "add a row for the largest size"
         if last.share == 1:
             advice = "name the column cdf if the shares are fractions"
-        raise _wrong(source, last.line, share_name, f"{last.share:g}", expected, advice)
+        raise source.wrong(f"{last.share:g}", expected, advice, f"line {last.line}, column {share_name}")
     if first.share != 0:
         expected = "0 in the first row"
         size = first.size_bytes
         advice = (
             f"add a row above: {size} 0 if the smallest transfers have {size} bytes, 0 0 if they are smaller"
         )
-        raise _wrong(source, first.line, share_name, f"{first.share:g}", expected, advice)
+        raise source.wrong(f"{first.share:g}", expected, advice, f"line {first.line}, column {share_name}")

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from pydantic_core import PydanticCustomError
+
 from rogue.workloads.files import DataFile
-from rogue.workloads.printable import printable
+from rogue.workloads.printable import printable, shortened
 from rogue.workloads.specification import mistake
 
 _LOGGER: Final = logging.getLogger(__name__)
@@ -40,9 +42,16 @@ class DataSource:
         try:
             return self.content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
+            got = f"the byte {error.object[error.start]:#04x}"
             line = error.object.count(b"\n", 0, error.start) + 1
-            got = f"the byte {error.object[error.start]:#04x} in line {line} of {self.name}"
-            raise mistake("UTF-8 text", "save the file as UTF-8", got) from error
+            raise self.wrong(got, "UTF-8 text", "save the file as UTF-8", f"line {line}") from error
+
+    def wrong(
+        self, got: str, expected: str, advice: str = "correct the file", place: str = ""
+    ) -> PydanticCustomError:
+        """Return a mistake in the file; `place` is, for example, `line 3, column src`."""
+        where = f"{place} of {self.name}" if place else self.name
+        return mistake(expected, advice, f"{shortened(got) or 'nothing'} in {where}")
 
 
 def data_source(name: str, content: bytes) -> DataSource:
@@ -51,7 +60,7 @@ def data_source(name: str, content: bytes) -> DataSource:
 
 
 def read_source(path: Path, name: str) -> DataSource:
-    """Read a file; a mistake says what is wrong with it."""
+    """Read a file; any fault of it is a mistake."""
     _LOGGER.debug("reads %s", path)
     try:
         content = _read(path)

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 PARQUET: Final = b"PAR1"
 ROWS_MAX: Final = 10_000_000
 _ROWS_AT_ONCE: Final = 1_000_000
-"""So many are decoded, and coded again."""
+"""Number of rows that are decoded and encoded again at once."""
 SHOWN_MAX: Final = 40
 _ERROR_MAX: Final = 120
 _EXACT_MAX: Final = 2**53
-"""Up to here every whole number is one of a float's."""
+"""Floats represent every whole number up to this."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataTable:
     """The columns of a file."""
 
-    name: str
+    source: DataSource
     columns: Mapping[str, "pa.ChunkedArray"]
     first_line: int
     """Line of the first row."""
@@ -42,8 +42,12 @@ class DataTable:
     def wrong(self, row: int, column: str, expected: str, got: str | None = None) -> PydanticCustomError:
         """Return the mistake in a row of a column."""
         shown = self.shown(row, column) if got is None else got
-        place = f"line {row + self.first_line}, column {column} of {self.name}"
-        return mistake(expected, "correct the file", f"{shown} in {place}")
+        return self.source.wrong(shown, expected, place=f"line {row + self.first_line}, column {column}")
+
+    def refuse(self, is_wrong: NDArray[np.bool_], column: str, expected: str) -> None:
+        """Raise the mistake in the first row that is wrong, if there is one."""
+        if is_wrong.any():
+            raise self.wrong(int(is_wrong.argmax()), column, expected)
 
     def shown(self, row: int, column: str) -> str:
         """Return the value in a row of a column as text."""
@@ -59,18 +63,14 @@ class DataTable:
         if numbers is None:
             raise self.wrong(_first_that_is_none(values, pa.float64()), column, expected)
         found = numbers.to_numpy()
-        wrong = np.flatnonzero(~np.isfinite(found))
-        if len(wrong):
-            raise self.wrong(int(wrong[0]), column, expected)
+        self.refuse(~np.isfinite(found), column, expected)
         return np.asarray(found, np.float64)
 
     def whole(self, column: str, expected: str, least: int, most: int) -> NDArray[np.int64]:
         """Return a column of whole numbers within bounds."""
         numbers = self.numbers(column, expected)
         is_fine = (numbers >= least) & (numbers <= min(most, _EXACT_MAX)) & (numbers == np.rint(numbers))
-        wrong = np.flatnonzero(~is_fine)
-        if len(wrong):
-            raise self.wrong(int(wrong[0]), column, expected)
+        self.refuse(~is_fine, column, expected)
         return numbers.astype(np.int64)
 
     def words(self, column: str) -> tuple[tuple[str, ...], NDArray[np.int32]]:
@@ -85,9 +85,7 @@ class DataTable:
                 raise self.wrong(first, column, "a name")
             parts.append(pc.dictionary_encode(text.combine_chunks()))
         coded = pa.chunked_array(parts).unify_dictionaries().combine_chunks()
-        if coded.null_count:
-            row = int(np.flatnonzero(coded.indices.is_null().to_numpy(zero_copy_only=False))[0])
-            raise self.wrong(row, column, "a name")
+        self.refuse(coded.indices.is_null().to_numpy(zero_copy_only=False), column, "a name")
         words = tuple(str(word) for word in coded.dictionary.to_pylist())
         return words, coded.indices.to_numpy().astype(np.int32)
 
@@ -121,25 +119,26 @@ def read_columns(source: DataSource, known: Sequence[str]) -> DataTable:
     table = _parquet(source, known) if is_parquet else _csv(source, known)
     if not table.num_rows:
         raise _without_rows(source)
-    if table.num_rows > ROWS_MAX:
-        got = f"{table.num_rows} rows in {source.name}"
-        raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
+    _check_count(source, table.num_rows)
     columns = {name: table.column(name) for name in table.column_names}
-    return DataTable(source.name, columns, 1 if is_parquet else 2, table.num_rows)
+    return DataTable(source, columns, 1 if is_parquet else 2, table.num_rows)
+
+
+def _check_count(source: DataSource, rows: int) -> None:
+    if rows > ROWS_MAX:
+        raise source.wrong(f"{rows} rows", f"at most {ROWS_MAX}", "take a part of it")
 
 
 def _check_names(source: DataSource, names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            got = f"the column {printable(name)[:SHOWN_MAX]!r} in line 1 of {source.name}"
             advice = did_you_mean(name, known, "rename it, or write the table without it")
             if len(names) == 1:
                 advice = "separate columns with commas, semicolons or tabs"
-            raise mistake(f"columns among {', '.join(known)}", advice, got)
+            got = f"the column {printable(name)[:SHOWN_MAX]!r}"
+            raise source.wrong(got, f"columns among {', '.join(known)}", advice, "line 1")
         if names.count(name) > 1:
-            raise mistake(
-                "each column once", "rename one of them", f"the column {name} twice in {source.name}"
-            )
+            raise source.wrong(f"the column {name} twice", "each column once", "rename one of them")
 
 
 def _without_rows(source: DataSource) -> PydanticCustomError:
@@ -149,7 +148,7 @@ def _without_rows(source: DataSource) -> PydanticCustomError:
 def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
     """Read all columns as text; `DataTable` finds the row that has no number.
 
-    The line of names tells the separator: a comma, or a semicolon or tab if it has no comma.
+    The line of names shows the separator: a comma, or a semicolon or tab if it has no comma.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -182,8 +181,8 @@ def _csv(source: DataSource, known: Sequence[str]) -> "pa.Table":
     except pa.ArrowInvalid as error:
         if broken:
             row = broken[0]
-            got = f"{row.actual_columns} values in line {row.number} of {source.name}"
-            raise mistake(f"{row.expected_columns}, as in line 1", "correct the line", got) from error
+            got, expected = f"{row.actual_columns} values", f"{row.expected_columns}, as in line 1"
+            raise source.wrong(got, expected, "correct the line", f"line {row.number}") from error
         got = f"{source.name} ({str(error).splitlines()[0]})"
         raise mistake("CSV: a line of names, and rows below it", "correct the file", got) from error
     return _stripped(table) if b" " in content or b"\t" in content else table
@@ -218,17 +217,13 @@ def _parquet(source: DataSource, known: Sequence[str]) -> "pa.Table":
 
 
 def _check_parquet(source: DataSource, file: "parquet.ParquetFile") -> None:
-    if file.metadata.num_rows > ROWS_MAX:
-        got = f"{file.metadata.num_rows} rows in {source.name}"
-        raise mistake(f"at most {ROWS_MAX}", "take a part of it", got)
+    _check_count(source, file.metadata.num_rows)
     for place in range(len(file.schema)):
         column = file.schema.column(place)
         name = column.path.partition(".")[0]
         if column.path != name or column.max_repetition_level:
             kind = printable(str(file.schema_arrow.field(name).type))[:SHOWN_MAX]
-            raise mistake(
-                "a number or a name", "correct the file", f"{kind} in column {name} of {source.name}"
-            )
+            raise source.wrong(kind, "a number or a name", place=f"column {name}")
 
 
 STARTS: Final = {f"start_{unit}": scale for unit, scale in TIME.units.items()}
@@ -248,8 +243,8 @@ def read_trace(source: DataSource) -> TraceRows:
     start = _start_column(table)
     missing = [name for name in (SOURCE, DESTINATION, SIZE) if name not in table.columns]
     if missing:
-        got = f"no column {missing[0]} in line 1 of {source.name}"
-        raise mistake(f"the columns {start}, {SOURCE}, {DESTINATION} and {SIZE}", "add it", got)
+        expected = f"the columns {start}, {SOURCE}, {DESTINATION} and {SIZE}"
+        raise source.wrong(f"no column {missing[0]}", expected, "add it", "line 1")
     starts_ns = _starts_ns(table, start)
     sizes_bytes = table.whole(SIZE, f"a whole number of bytes from 1 to {SIZE_BYTES_MAX}", 1, SIZE_BYTES_MAX)
     hosts, sources, destinations = _ends(table)
@@ -263,8 +258,8 @@ def read_trace(source: DataSource) -> TraceRows:
 def _start_column(table: DataTable) -> str:
     named = [name for name in STARTS if name in table.columns]
     if len(named) != 1:
-        got = f"{' and '.join(named) or 'no start'} in line 1 of {table.name}"
-        raise mistake(f"one of the columns {', '.join(STARTS)}", "name the start with its unit", got)
+        got, expected = " and ".join(named) or "no start", f"one of the columns {', '.join(STARTS)}"
+        raise table.source.wrong(got, expected, "name the start with its unit", "line 1")
     return named[0]
 
 
@@ -272,9 +267,7 @@ def _starts_ns(table: DataTable, column: str) -> NDArray[np.int64]:
     scale = STARTS[column]
     expected = f"a number from 0 to {START_NS_MAX // scale}"
     found = table.numbers(column, expected) * scale
-    wrong = np.flatnonzero((found < 0) | (found > START_NS_MAX))
-    if len(wrong):
-        raise table.wrong(int(wrong[0]), column, expected)
+    table.refuse((found < 0) | (found > START_NS_MAX), column, expected)
     starts_ns = np.rint(found).astype(np.int64)
     falling = np.flatnonzero(np.diff(starts_ns) < 0)
     if len(falling):
@@ -289,14 +282,12 @@ def _ends(table: DataTable) -> tuple[tuple[str, ...], NDArray[np.int32], NDArray
     for column, words, codes in ((SOURCE, senders, from_), (DESTINATION, receivers, to)):
         for code, word in enumerate(words):
             if not _HOST.fullmatch(word):
-                raise table.wrong(int(np.argmax(codes == code)), column, "a host, such as h0")
+                table.refuse(codes == code, column, "a host, such as h0")
     hosts = sorted({*senders, *receivers}, key=lambda host: int(host[1:]))
     code_of = {host: code for code, host in enumerate(hosts)}
     sources = np.array([code_of[host] for host in senders], np.int32)[from_]
     destinations = np.array([code_of[host] for host in receivers], np.int32)[to]
-    same = np.flatnonzero(sources == destinations)
-    if len(same):
-        raise table.wrong(int(same[0]), DESTINATION, f"another host than {SOURCE} has")
+    table.refuse(sources == destinations, DESTINATION, f"another host than {SOURCE} has")
     return tuple(hosts), sources, destinations
 
 
@@ -307,8 +298,7 @@ def _groups(table: DataTable) -> tuple[tuple[str, ...], NDArray[np.int32] | None
     expected = "letters, digits, - and _, at most 63"
     for code, group in enumerate(groups):
         if not _GROUP.fullmatch(group):
-            raise table.wrong(int(np.argmax(codes == code)), GROUP, expected)
+            table.refuse(codes == code, GROUP, expected)
     if len(groups) > GROUPS_MAX:
-        got = f"{len(groups)} groups in {table.name}"
-        raise mistake(f"at most {GROUPS_MAX}", "give fewer of them names", got)
+        raise table.source.wrong(f"{len(groups)} groups", f"at most {GROUPS_MAX}", "give fewer of them names")
     return groups, codes

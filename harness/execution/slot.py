@@ -48,8 +48,8 @@ class _Worker:
 class _Call:
     """One cell in a worker, and the thread that waits for it.
 
-    Ctrl-C during a wait may leave the future locked for ever, and then the thread waits for ever. No code
-    joins it, and a daemon thread does not keep the program alive.
+    Ctrl-C during a wait may leave the future locked, and then the thread never ends. No code joins it, and a
+    daemon thread does not keep the program alive.
     """
 
     def __init__(self, worker: _Worker, task: Task) -> None:

@@ -1,6 +1,5 @@
 """The parts of an experiment that have a short form: transports, measures, traffic groups."""
 
-from collections.abc import Iterable
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema, model_validator
@@ -50,10 +49,6 @@ def _only_scalar(value: object) -> object:
 Parameter = Annotated[Scalar, BeforeValidator(_only_scalar)]
 
 
-def _added(features: Iterable[str]) -> list[str]:
-    return [f"+{feature}" for feature in features]
-
-
 def _parsed(name: object) -> object:
     if not isinstance(name, str):
         raise mistake("text", "correct the value")
@@ -71,7 +66,7 @@ def _advice(name: str) -> str:
     if misplaced:
         return f"leave +{misplaced[0]} out"
     bases = [base] if base in BASES else list(BASES)
-    known = [each + feature for each in bases for feature in ("", *_added(BASES[each].allowed))]
+    known = [*bases, *(f"{each}+{feature}" for each in bases for feature in BASES[each].allowed)]
     return did_you_mean(name, known, "`rogue list transports` explains them")
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from rogue.harness.data import yaml_text
+from rogue.harness.data.yaml_text import YamlError, format_path, parse_yaml
 from rogue.harness.errors import ConfigError, Problem
-from rogue.harness.experiment import yaml_text
-from rogue.harness.experiment.yaml_text import YamlError, format_path, parse_yaml
 from rogue.workloads.printable import did_you_mean
 
 _LOGGER: Final = logging.getLogger(__name__)
@@ -165,7 +165,7 @@ def _child(parent: object, part: str | int, path: Sequence[str | int]) -> object
 def scaled_values(document: Document) -> list[tuple[str, object, str]]:
     """Return what the document's scale changes: key, value, and where that was written.
 
-    Nothing for `paper`. What is no scale, and what is no mapping, is left to the check of the whole document.
+    Nothing for `paper`. The check of the whole document reports unknown scales and wrong types.
     """
     scale = document.data.get(SCALE, PAPER)
     if scale == PAPER or scale not in get_args(Scale):
@@ -220,7 +220,7 @@ def _apply(document: Document, setting: str) -> Document:
 
 
 def _put(document: Document, key: str, value: object, place: str) -> Document:
-    """Put a value where a dotted key says, into the list of its values if it is a factor."""
+    """Set the value of a dotted key, or the list of its values if it is a factor."""
     path = parse_path(key)
     if path is None:
         raise _error(place, "", repr(key), "a dotted key", "write for example workload.senders")

@@ -47,6 +47,9 @@ class ByKind:
 
 REQUIRED: Final = "required"
 NONE: Final = "none"
+BOUNDS: Final = {
+    "minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below",
+}  # fmt: skip
 PLAIN_TYPES: Final = {"boolean": "true or false", "string": "text", "object": "mapping"}
 
 Schema = Mapping[str, object]
@@ -69,7 +72,7 @@ def keys_of(kind: type[BaseModel]) -> list[Key]:
     keys = []
     for name, field in kind.model_fields.items():
         key = field.alias or name
-        if key in properties and not _is_fixed(properties[key]):
+        if key in properties and "const" not in properties[key]:
             described = _without_null(properties[key])
             meaning = " ".join(sentences.get(name, "").split("Source:")[0].split())
             keys.append(Key(key, type_text(described), _default(name, field, described), meaning))
@@ -79,10 +82,6 @@ def keys_of(kind: type[BaseModel]) -> list[Key]:
 def _properties(schema: Schema) -> Mapping[str, Schema]:
     forms = [schema, *schema.get("anyOf", [])]  # type: ignore[misc]
     return next(form["properties"] for form in forms if "properties" in form)
-
-
-def _is_fixed(schema: Schema) -> bool:
-    return "const" in schema
 
 
 def type_text(schema: Schema) -> str:
@@ -97,10 +96,6 @@ def type_text(schema: Schema) -> str:
     if schema.get("type") == "array":
         items = schema.get("items")
         return f"list: {type_text(items) if isinstance(items, dict) else 'anything'}"
-    return _scalar_type(schema)
-
-
-def _scalar_type(schema: Schema) -> str:
     if schema.get("type") in ("integer", "number"):
         return f"{schema['type']}{_bounds(schema)}"
     return _text_type(schema)
@@ -124,15 +119,7 @@ def _text_type(schema: Schema) -> str:
 
 
 def _bounds(schema: Schema) -> str:
-    ends = []
-    for key, words in (
-        ("minimum", "from"),
-        ("exclusiveMinimum", "above"),
-        ("maximum", "to"),
-        ("exclusiveMaximum", "below"),
-    ):
-        if key in schema:
-            ends.append(f"{words} {schema[key]}")
+    ends = [f"{word} {schema[key]}" for key, word in BOUNDS.items() if key in schema]
     return f", {' '.join(ends)}" if ends else ""
 
 

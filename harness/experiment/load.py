@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from rogue.harness.data.files import DataFiles, files_beside
 from rogue.harness.data.source import DataSource
+from rogue.harness.data.yaml_text import format_path
 from rogue.harness.errors import PROBLEMS_SHOWN_MAX, ConfigError, Problem
 from rogue.harness.experiment.choices import MEASURES, MeasureChoice, Scalar
 from rogue.harness.experiment.document import (
@@ -25,7 +26,6 @@ from rogue.harness.experiment.document import (
     with_setting,
 )
 from rogue.harness.experiment.model import Experiment
-from rogue.harness.experiment.yaml_text import format_path
 from rogue.harness.plugins.loading import LoadedPlugin, load_plugins
 from rogue.harness.plugins.source import PluginSource, each_once, read_plugin
 from rogue.workloads.printable import did_you_mean
@@ -243,7 +243,7 @@ def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
     data["measure"] = {
         kind: _resolved_measure(experiment.asked(kind)) for kind in MEASURES if experiment.measures(kind)
     }
-    del data["scales"]  # what the scale that was chosen says is in the data
+    del data["scales"]  # the chosen one is applied already
     if experiment.workload is None:
         del data["workload"]
     return data

@@ -31,7 +31,7 @@ SINGLE_GROUP: Final = "main"
 
 
 class Experiment(Specification):
-    """Everything an experiment file says, at one point of its factors."""
+    """The content of an experiment file, at one point of its factors."""
 
     name: Name
     """Name of the experiment; results are stored under it."""
@@ -60,7 +60,7 @@ class Experiment(Specification):
     scale: Scale = PAPER
     """`paper`, or `quick` for the version of a few minutes or less that `scales` describes."""
     scales: dict[Scale, dict[str, JsonValue]] = Field(default_factory=dict)
-    """What a scale changes, by dotted key; a file that does not say what `quick` is takes one repetition."""
+    """What a scale changes, by dotted key; without an entry, `quick` is one repetition."""
     measure: Annotated[list[MeasureChoice], Field(min_length=1)] | None = None
     """What to record; by default everything that the testbed can."""
     agree_within: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
@@ -106,7 +106,7 @@ class Experiment(Specification):
             raise mistakes_at({"topology": found})
 
     def _check_transfers(self) -> None:
-        """Refuse too many transfers before any is drawn, which would take for ever."""
+        """Refuse too many transfers before any is drawn."""
         transfers = sum(group.workload.scheduled_transfers(self.placement) for group in self.groups)
         if transfers > TRANSFERS_MAX:
             key = "workload" if self.traffic is None else "traffic"
@@ -129,11 +129,11 @@ class Experiment(Specification):
                 raise mistakes_at({"faults": found})
 
     def _check_forwarding(self) -> None:
-        told: dict[tuple[str, str], str] = {}
+        rules: dict[tuple[str, str], str] = {}
         for fault in self.faults:
             if isinstance(fault, ForwardingFault):
                 rule = f"{dict(fault)['kind']} {fault.target}"
-                before = told.setdefault(fault.rule, rule)
+                before = rules.setdefault(fault.rule, rule)
                 if before != rule:
                     expected = "at most one misrouting or flooding of a switch and a destination"
                     got = f"{before} and {rule} of what is for {fault.rule[1]}"

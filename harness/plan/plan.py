@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 
 from rogue.harness.cell.cell import Cell, expected_bytes
 from rogue.harness.cell.transport import ParameterMistake
+from rogue.harness.data.yaml_text import format_path
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.experiment.choices import Scalar, TransportChoice
 from rogue.harness.experiment.document import show
 from rogue.harness.experiment.load import LoadedExperiment, Point
-from rogue.harness.experiment.yaml_text import format_path
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
 

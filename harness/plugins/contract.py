@@ -123,7 +123,7 @@ def _topology_faults(topology: Topology) -> Iterator[str]:
         new += [node for node in near if node not in reached]
         reached |= {*near}
     if reached != {*nodes}:
-        yield f"no way leads from {nodes[0]} to {', '.join(sorted({*nodes} - reached))}"
+        yield f"no path leads from {nodes[0]} to {', '.join(sorted({*nodes} - reached))}"
         return
     placement: Placement = topology.placement(has_probe=False)
     if placement.receiver not in placement.hosts:

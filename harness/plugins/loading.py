@@ -150,7 +150,7 @@ def _check(plugin: LoadedPlugin) -> None:
         for line, name in _imports(source):
             if not _is_on_nodes(name):
                 expected = "rogue.agent.core and the standard library beside a control or an estimator"
-                advice = "put what is not for nodes into a plug-in of its own"
+                advice = "put code that nodes do not need into another plug-in"
                 raise ConfigError([Problem(f"{source.file}:{line}", "", f"import {name}", expected, advice)])
 
 

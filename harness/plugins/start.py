@@ -10,13 +10,13 @@ from rogue.workloads.printable import did_you_mean
 
 STARTS: Final = Path(__file__).parent / "starts"
 ONLY_COMPILED: Final = ("switch-control", "receiver-control")
-"""Kinds that Python has not."""
+"""Kinds that must be written in C++."""
 COMPILED: Final = ("nic-control", *ONLY_COMPILED)
-"""Kinds that C++ has."""
+"""Kinds that may be written in C++."""
 KINDS: Final = ("control", "workload", "topology", *COMPILED, "measure", "figure")
 EXPERIMENT: Final = "experiment"
 LANGUAGES: Final[dict[str, str]] = {"python": ".py", "c++": ".h"}
-"""And how the names of their files end."""
+"""File suffix by language."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 

@@ -95,6 +95,6 @@ def _untrusted(
 
 def _refusal(record: PluginRecord) -> str:
     got = f"plug-in {record.file} ({', '.join(record.adds)}; SHA-256 {record.sha256[:12]}) of the run"
-    expected = "a person's word that this code may run: it can do whatever you can"
+    expected = "permission to run this code, which can do whatever you can"
     advice = "add --plugin with the same file, or, if you have read it in manifest.json, --trust-plugins"
     return f"{got}: expected {expected}; {advice}."

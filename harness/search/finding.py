@@ -57,7 +57,7 @@ def finding_text(finding: Measured, objective: Objective, seeds: range) -> str:
 
 
 def finding_file(finding: Measured, objective: Objective, aim: Aim, seeds: range) -> str:
-    """Return the experiment of a finding as a file: at its values, with these seeds and its own name.
+    """Return the experiment of a finding as a file: at its values, with these seeds and under its own name.
 
     Its head has a sentence, the command of the search, and the aim, by which `rogue weaknesses` judges it.
     """
@@ -111,7 +111,7 @@ class Weakness:
     target: Target
     candidates: Candidates | None
     plan: Plan | str
-    """A text says why the transport cannot be tried."""
+    """The plan, or the reason why the transport cannot be tried."""
     seeds: range
 
     def measure(self, run: Run, workers: Workers, watcher: Watcher) -> Measured:

@@ -145,7 +145,7 @@ class AnalysisPlan:
         return [self.candidates.plan(each, self.variation.seeds.numbers) for each in points]
 
     def analyse(self, run: Run, workers: Workers, on_point: OnPoint) -> list[Analysis]:
-        """Screen the keys for each question, then compute the indices and the turn that the file asks for."""
+        """Screen the keys for each question, then compute the requested indices and the turn."""
         analyses = []
         for question, candidates in self.questions:
             objective = Objective(run, candidates, question.target, workers)

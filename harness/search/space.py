@@ -145,7 +145,7 @@ class Range(Specification):
 
 
 def _digits(low: float, high: float) -> int:
-    """Return how many significant digits tell the values of a range apart."""
+    """Return the number of significant digits that distinguish values of a range."""
     width, greater = high - low, max(abs(low), abs(high))
     if width >= WIDE * greater:
         return DIGITS

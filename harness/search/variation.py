@@ -89,7 +89,7 @@ class Variation(RangeFile):
 
     @property
     def held_out(self) -> range:
-        """Return seeds on which that change is tried again: a claim may turn with one seed by chance."""
+        """Return seeds on which that change is tried again: one seed alone may turn a claim."""
         first = self.seeds.first + HELD_OUT_DISTANCE
         return range(first, first + HELD_OUT_COUNT)
 

@@ -197,7 +197,7 @@ def test_a_run_keeps_the_text_and_names_the_plugin(
     assert note in rogue(tmp_path, "plan", "mine.yaml").out
     assert rogue(tmp_path, "verify", run).code == 0
     resumed = rogue(tmp_path, "run", "--resume", run)
-    assert (resumed.code, "expected a person's word that this code may run" in resumed.err) == (2, True)
+    assert (resumed.code, "expected permission to run this code" in resumed.err) == (2, True)
 
 
 def finished(folder: Path, text: str, plugin: Path, **words: str) -> tuple[Manifest, str]:

@@ -1,6 +1,7 @@
 """Runs: started, stopped, taken up again."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from helpers.fake_testbed import MENDED, FakeTestbed
 from helpers.small_runs import check_files
 
 from rogue.harness.errors import NothingToRunError, UsageError
-from rogue.harness.execution.scheduler import Watcher
-from rogue.harness.execution.slot import InlineSlot
+from rogue.harness.execution.scheduler import CellSlot, Watcher
+from rogue.harness.execution.slot import InlineSlot, Slot
 from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.results.cell_directory import stored_record
 from rogue.harness.results.manifest import read_manifest
@@ -19,12 +20,6 @@ from rogue.harness.results.verification import compare_run
 from rogue.harness.run import Workers, cells_left, reopen_run, replan, start_run, work
 from rogue.workloads.manifest import CellRecord, Soundness
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
-
-
-@pytest.fixture
-def inline_slots(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cells in this process: starting one for each would take most of the time."""
-    monkeypatch.setattr("rogue.harness.execution.scheduler.Slot", InlineSlot)
 
 
 class Silent(Watcher):
@@ -49,11 +44,17 @@ def start(tmp_path: Path, made: Plan, only_cell: str | None = None) -> Run:
     return start_run(made, tmp_path / "results", ["rogue", "run"], only_cell)
 
 
-def finish(run: Run, made: Plan, stop_after: int | None = None, only_failed: bool = False) -> list[str]:
-    """Run what is left; the cells that ran."""
+def finish(
+    run: Run,
+    made: Plan,
+    stop_after: int | None = None,
+    only_failed: bool = False,
+    make_slot: Callable[[], CellSlot] = InlineSlot,
+) -> list[str]:
+    """Run the cells that are left, by default in this process; return those that ran."""
     watcher = Silent(stop_after)
     try:
-        work(run, made, cells_left(run, made, only_failed), Workers(1), watcher)
+        work(run, made, cells_left(run, made, only_failed), Workers(1, make_slot), watcher)
     except KeyboardInterrupt:
         assert stop_after is not None
     return watcher.ran
@@ -63,7 +64,6 @@ def statuses(run: Run) -> dict[str, CellStatus]:
     return {cell.id: cell.status for cell in read_manifest(run.directory).cells}
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_a_whole_run(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
@@ -86,7 +86,6 @@ def test_record_has_the_command_to_repeat_a_cell(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_only_one_cell(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok throws", "repetitions=2")
     run = start(tmp_path, made, only_cell="ok-r2")
@@ -96,7 +95,6 @@ def test_only_one_cell(tmp_path: Path) -> None:
         start(tmp_path, made, only_cell="ok-r3")
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_unsupported_cell_is_in_the_manifest(tmp_path: Path) -> None:
     made = make_plan(load_text(tmp_path, SMALL, "transports=[rogue, roce+pfc]"), FakeTestbed())
     run = start(tmp_path, made)
@@ -122,7 +120,6 @@ def test_number_beyond_the_manifest_is_an_error(tmp_path: Path, monkeypatch: pyt
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_stopped_and_resumed(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=3")
     run = start(tmp_path, made)
@@ -139,7 +136,6 @@ def test_stopped_and_resumed(tmp_path: Path) -> None:
     assert check_files(run.directory, manifest.files) == []
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_resumed_run_gets_the_present_schema(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
@@ -153,7 +149,6 @@ def test_resumed_run_gets_the_present_schema(tmp_path: Path) -> None:
     assert (manifest.schema_version, manifest.soundness) == (SCHEMA_VERSION, Soundness.SOUND)
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_changed_record_is_not_taken_over(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok", "repetitions=2")
     run = start(tmp_path, made)
@@ -165,7 +160,6 @@ def test_changed_record_is_not_taken_over(tmp_path: Path) -> None:
     assert check_files(run.directory, again.manifest.files) == ["cells/ok-r1/cell.json: changed"]
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_manifest_equals_the_records_of_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MENDED, str(tmp_path / "mended"))
     made = plan(tmp_path, "mends ok throws")
@@ -179,7 +173,6 @@ def test_manifest_equals_the_records_of_cells(tmp_path: Path, monkeypatch: pytes
         assert stored_record(run.directory / "cells", cell.id) == cell
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_outdated_manifest_is_updated(tmp_path: Path) -> None:
     """A killed harness leaves a manifest that says less than the cells' directories."""
     made = plan(tmp_path, "ok throws")
@@ -193,7 +186,6 @@ def test_outdated_manifest_is_updated(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_failed_cell_runs_again_and_both_attempts_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,7 +203,6 @@ def test_failed_cell_runs_again_and_both_attempts_are_kept(
     assert check_files(run.directory, again.manifest.files) == []
 
 
-@pytest.mark.usefixtures("inline_slots")
 def test_only_failed_leaves_pending_cells_alone(tmp_path: Path) -> None:
     made = plan(tmp_path, "throws ok")
     run = start(tmp_path, made)
@@ -228,7 +219,7 @@ def test_only_failed_leaves_pending_cells_alone(tmp_path: Path) -> None:
 def test_failure_kinds_reach_the_manifest(tmp_path: Path) -> None:
     made = plan(tmp_path, "throws dies invalid timeout")
     run = start(tmp_path, made)
-    finish(run, made)
+    finish(run, made, make_slot=Slot)
     manifest = read_manifest(run.directory)
     assert manifest.status == "partial"
     assert [cell.failure_kind for cell in manifest.cells] == [

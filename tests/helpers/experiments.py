@@ -1,19 +1,21 @@
 """Experiment and data files for tests, and cells run from them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+import pytest
 from helpers.sample_run import write_manifest
 from helpers.small_runs import cell, manifest
+from pydantic_core import PydanticCustomError
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.data.goal import read_goal
 from rogue.harness.data.network import read_network
-from rogue.harness.data.source import data_source
+from rogue.harness.data.source import DataSource, data_source
 from rogue.harness.data.trace import read_trace
 from rogue.harness.experiment.choices import Scalar
 from rogue.harness.experiment.load import LoadedExperiment, load_experiment
@@ -50,6 +52,14 @@ Radix_Down 2
 Downlink_Latency_ns 500
 """
 """Of htsim: eight hosts below two leaves."""
+
+
+def refusal(read: Callable[[DataSource], object], name: str, content: str | bytes) -> str:
+    """Return the mistake that a reader finds in a file of this name."""
+    with pytest.raises(PydanticCustomError) as caught:
+        read(data_source(name, content.encode() if isinstance(content, str) else content))
+    assert caught.value.context is not None
+    return "{got}, expected {expected}; {advice}".format(**caught.value.context)
 
 
 def trace_rows(text: str) -> TraceRows:
@@ -110,7 +120,7 @@ FILE = Path(__file__).parents[1] / "data/wrong_experiments.txt"
 
 class WrongExperiment(NamedTuple):
     text: str
-    told: tuple[str, ...]
+    lines: tuple[str, ...]
     """Lines, each with the number of a line before it."""
 
 
@@ -132,9 +142,9 @@ def _read() -> dict[str, WrongExperiment]:
     found = {}
     for record in re.split(r"^== ", FILE.read_text(), flags=re.M)[1:]:
         name, _, rest = record.partition("\n")
-        changes, *told = re.split(r"^> ", rest, flags=re.M)
+        changes, *lines = re.split(r"^> ", rest, flags=re.M)
         blocks = re.split(r"^(?=\S)", changes, flags=re.M)[1:]
-        found[name] = WrongExperiment(_changed(blocks), tuple(line.rstrip("\n") for line in told))
+        found[name] = WrongExperiment(_changed(blocks), tuple(line.rstrip("\n") for line in lines))
     return found
 
 

@@ -47,7 +47,7 @@ class End(Enum):
     """How a process ended; the value is its exit code, or the signal less than nothing."""
 
     DONE = 0
-    TOLD = 6
+    ERROR = 6
     MISTAKE = 70
     KILLED = -signal.SIGKILL
 
@@ -117,7 +117,7 @@ def _play(directory: Path, made: Plan, instants: Instants, counted: Path) -> End
     try:
         _go_on(directory, made)
     except (OSError, HarnessError):
-        return End.TOLD
+        return End.ERROR
     except BaseException:
         (directory / "traceback.txt").write_text(traceback.format_exc())
         return End.MISTAKE

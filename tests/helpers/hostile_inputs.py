@@ -86,7 +86,7 @@ def _changed(random: Random, content: bytes, seeds: Sequence[bytes]) -> bytes:
 
 ROOT = Path(__file__).parents[2]
 TRAFFIC = ROOT / "tests" / "data" / "traffic"
-TOLD = (PydanticCustomError,)
+REFUSALS = (PydanticCustomError,)
 HPCC = b"3 1 2\n2\n0 2 10Gbps 1000ns 0\n1 2 10Gbps 1000ns 0\n"
 
 
@@ -98,7 +98,7 @@ class Input:
     """What the program does with it; the directory is for those who read files."""
     seeds: Sequence[bytes]
     allowed: tuple[type[Exception], ...] = ()
-    """What is told as a sentence; anything else is a mistake of ours."""
+    """Errors with a message; any other exception is our mistake."""
     is_slow: bool = False
     """It takes milliseconds: a tenth of the inputs must do."""
 
@@ -218,26 +218,30 @@ INPUTS: dict[str, Input] = {
     ),
     "Parquet": Input(_table, _tables(), is_slow=True),
     "traces": Input(
-        _of_file(read_trace, "a.csv"), [b"start_ns,src,dst,size_bytes\n0,h0,h1,7\n2500,h3,h1,9\n"], TOLD
+        _of_file(read_trace, "a.csv"), [b"start_ns,src,dst,size_bytes\n0,h0,h1,7\n2500,h3,h1,9\n"], REFUSALS
     ),
-    "traces in Parquet": Input(_of_file(read_trace, "a.parquet"), [_trace_in_parquet()], TOLD, is_slow=True),
+    "traces in Parquet": Input(
+        _of_file(read_trace, "a.parquet"), [_trace_in_parquet()], REFUSALS, is_slow=True
+    ),
     "hpcc flows": Input(
         _of_file(FORMATS["hpcc-flows"].read, "flow.txt"),
         [b"2\n2 1 3 100 200000000 2\n7 4 3 100 1 2.1\n"],
-        TOLD,
+        REFUSALS,
     ),
-    "htsim topologies": Input(_of_file(FORMATS["htsim-topo"].read, "a.topo"), [LEAF_SPINE.encode()], TOLD),
-    "goal": Input(_of_file(read_goal, "a.goal"), [(TRAFFIC / "pair.goal").read_bytes()], TOLD),
-    "flow sizes": Input(_of_file(read_sizes, "a.csv"), [(TRAFFIC / "sizes.csv").read_bytes()], TOLD),
+    "htsim topologies": Input(
+        _of_file(FORMATS["htsim-topo"].read, "a.topo"), [LEAF_SPINE.encode()], REFUSALS
+    ),
+    "goal": Input(_of_file(read_goal, "a.goal"), [(TRAFFIC / "pair.goal").read_bytes()], REFUSALS),
+    "flow sizes": Input(_of_file(read_sizes, "a.csv"), [(TRAFFIC / "sizes.csv").read_bytes()], REFUSALS),
     "htsim connections": Input(
         _of_file(FORMATS["htsim-cm"].read, "a.cm"),
         [b"Nodes 4\nConnections 1\n3->1 id 1 start 2500000 size 9\n"],
-        TOLD,
+        REFUSALS,
     ),
-    "hpcc topologies": Input(_of_file(FORMATS["hpcc-topology"].read, "a.txt"), [HPCC], TOLD),
+    "hpcc topologies": Input(_of_file(FORMATS["hpcc-topology"].read, "a.txt"), [HPCC], REFUSALS),
     "networks": Input(
         _of_file(read_network, "a.yaml"),
         [FORMATS["hpcc-topology"].read(data_source("a.txt", HPCC)).text.encode()],
-        TOLD,
+        REFUSALS,
     ),
 }

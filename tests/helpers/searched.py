@@ -112,7 +112,7 @@ class Terminal:
 
         self.testbed.before_cell = stop
 
-    def go_on(self) -> None:
+    def let_run(self) -> None:
         """Let all further cells run."""
         self.testbed.before_cell = lambda _: None
 

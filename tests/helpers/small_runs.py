@@ -47,12 +47,10 @@ def manifest_of(cells: Sequence[CellRecord], sessions: int = 1, **changes: objec
     """Return the manifest of a run in progress, with these cells, by this number of calls of `rogue run`."""
     session = {"created_utc": CREATED, "command": ["rogue", "run"], **PLACE}
     fields: dict[str, object] = {
-        "run_id": "20261120T101500Z-000001", "status": "running", "testbed": "fake", "created_utc": CREATED,
-        "command": ["rogue", "run"], "experiment": {"name": "small", "title": "A <small> one"},
-        "source": {"file": "x.yaml", "sha256": "", "set": [], "data": {}}, "sessions": [session] * sessions,
-        "cells": [cell.model_dump() for cell in cells], **PLACE,
+        "run_id": "20261120T101500Z-000001", "status": "running", "testbed": "fake",
+        "experiment": {"name": "small", "title": "A <small> one"}, "sessions": [session] * sessions,
     }  # fmt: skip
-    return Manifest.model_validate(fields | changes)
+    return Manifest.model_validate(manifest([cell.model_dump() for cell in cells], **fields | changes))
 
 
 SOURCE = {"file": "x.yaml", "sha256": "0" * 64, "set": [], "data": {}}
@@ -169,8 +167,8 @@ def write_run(directory: Path, *outcomes: StoredOutcome, **changes: object) -> P
         "files": {},
     }
     cells = [cell()]
-    told = manifest(cells, **{**facts, **changes})
-    (directory / "manifest.json").write_text(json.dumps({**told, "checksum": checksum_of(told)}))
+    whole = manifest(cells, **{**facts, **changes})
+    (directory / "manifest.json").write_text(json.dumps({**whole, "checksum": checksum_of(whole)}))
     content = {
         "schema": 1,
         "claims_sha256": claims_sha256(),

@@ -105,7 +105,7 @@ def test_very_many_hostile_inputs(name: str, tmp_path: Path) -> None:
 
 
 KILLS = int(os.environ.get("ROGUE_KILLS", "300"))
-EXPECTED = {Trouble.KILLED: End.KILLED, Trouble.DISK_FULL: End.TOLD}
+EXPECTED = {Trouble.KILLED: End.KILLED, Trouble.DISK_FULL: End.ERROR}
 
 
 def tables(directory: Path) -> dict[str, bytes]:

@@ -7,8 +7,6 @@ from typing import Final, NamedTuple
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data.source import DataSource
-from rogue.workloads.printable import shortened
-from rogue.workloads.specification import mistake
 from rogue.workloads.traffic.trace import TraceRow
 
 HEAD: Final = "start_ns,src,dst,size_bytes"
@@ -19,7 +17,7 @@ NAMES_MAX: Final = 5
 
 @dataclass(slots=True)
 class Converted:
-    """A file's text in another format, and what of it could not be said there."""
+    """A file's text in another format, with notes on what was lost."""
 
     text: str
     notes: list[str] = field(default_factory=list)
@@ -35,7 +33,7 @@ class Format:
     read: Callable[[DataSource], Converted]
     """From the format to ours."""
     write: Callable[[DataSource], Converted] | None = None
-    """From ours to the format; None where it cannot say what ours does."""
+    """From ours to the format; None if there is no conversion."""
     start_units: Mapping[str, "Format"] = field(default_factory=dict)
     """The same format by the unit of its starts, for `--start-unit`, if files do not say their unit."""
 
@@ -62,8 +60,7 @@ def wrong(
     source: DataSource, line: int, got: str, expected: str, advice: str = "correct the file"
 ) -> PydanticCustomError:
     """Return the mistake in a line; `advice` is given if the other simulator accepts the line."""
-    shown = shortened(got) or "nothing"
-    return mistake(expected, advice, f"{shown} in line {line} of {source.name}")
+    return source.wrong(got, expected, advice, f"line {line}")
 
 
 def whole(source: DataSource, line: int, word: str, what: str) -> int:

@@ -21,7 +21,6 @@ from rogue.harness.data.network import network_text, read_network
 from rogue.harness.data.source import DataSource
 from rogue.harness.data.trace import read_trace
 from rogue.workloads.printable import shortened
-from rogue.workloads.specification import mistake
 from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.traffic.trace import TraceRow
 
@@ -48,8 +47,8 @@ def read_flows(source: DataSource) -> Converted:
     if count == 0:
         raise wrong(source, lines[0].number, "0 flows", "at least one flow", "import a file that has some")
     if count > len(flows):
-        got = f"{len(flows)} flows in {source.name}"
-        raise mistake(f"the {count} that line {lines[0].number} announces", "make both agree", got)
+        expected = f"the {count} that line {lines[0].number} announces"
+        raise source.wrong(f"{len(flows)} flows", expected, "make both agree")
     found = []
     for words, number in flows[:count]:
         if len(words) != 6:
@@ -127,8 +126,8 @@ def read_topology(source: DataSource) -> Converted:
     nodes, switches, links = _counts(source, lines[0])
     is_switch, rest = _switches(source, lines[1:], nodes, switches)
     if len(rest) < links:
-        got = f"{len(rest)} links in {source.name}"
-        raise mistake(f"the {links} that line {lines[0].number} announces", "make both agree", got)
+        expected = f"the {links} that line {lines[0].number} announces"
+        raise source.wrong(f"{len(rest)} links", expected, "make both agree")
     names = {node: f"{'s' if node in is_switch else 'h'}{node}" for node in range(nodes)}
     found = tuple(_link(source, line, names) for line in rest[:links])
     _check_ends(source, found, rest)
@@ -197,9 +196,8 @@ def _link(source: DataSource, line: Line, names: dict[int, str]) -> tuple[str, s
     if not re.fullmatch(r"0*(\.0*)?(e[-+]?[0-9]+)?", words[4]):
         error_rate = shortened(words[4])
         fault = f"{{kind: loss, target: {names[a]}-{names[b]}, probability: {error_rate}}}"
-        expected = "0; errors are faults of an experiment"
-        got = f"the error rate {error_rate} in line {number} of {source.name}"
-        raise mistake(expected, f"write 0, and below faults {fault}", got)
+        got, expected = f"the error rate {error_rate}", "0; errors are faults of an experiment"
+        raise wrong(source, number, got, expected, f"write 0, and below faults {fault}")
     return names[a], names[b], rate_bps, delay_ns
 
 
@@ -235,8 +233,8 @@ def write_topology(source: DataSource) -> Converted:
     if sorted(number_of.values()) != list(range(len(number_of))):
         number_of = {node: place for place, node in enumerate(chain(network.hosts, network.switches))}
     if any(number_of[host] != int(host[1:]) for host in network.hosts):
-        got = f"{network.hosts[-1]} of {len(network.hosts)} hosts in {source.name}"
-        raise mistake("hosts h0, h1, ... without gaps", "number them so, and in traces, too", got)
+        got = f"{network.hosts[-1]} of {len(network.hosts)} hosts"
+        raise source.wrong(got, "hosts h0, h1, ... without gaps", "number them so, also in traces")
     switches = " ".join(str(number_of[switch]) for switch in network.switches)
     lines = [f"{len(number_of)} {len(network.switches)} {len(network.links)}", switches]
     for a, b, rate_bps, own_ns in network.links:

@@ -23,7 +23,6 @@ from rogue.harness.data.network import LINKS_MAX, network_text
 from rogue.harness.data.source import DataSource
 from rogue.harness.data.trace import read_trace
 from rogue.workloads.printable import shortened
-from rogue.workloads.specification import mistake
 from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.topologies.topology import HOSTS_MAX
 from rogue.workloads.traffic.trace import TraceRow
@@ -92,12 +91,12 @@ def read_connections(unit: str, source: DataSource) -> Converted:
 def _check_count(source: DataSource, count: int, announced: int | None) -> None:
     if count == 0 and not announced:
         expected = "at least one connection, such as 0->1 start 0 size 2000000"
-        raise mistake(expected, "import a matrix that has some", f"no connections in {source.name}")
+        raise source.wrong("no connections", expected, "import a matrix that has some")
     if count != announced:
         expected = "a line Connections with this number"
         if announced is not None:
             expected = f"the {announced} that its line Connections announces"
-        raise mistake(expected, "make both agree", f"{count} connections in {source.name}")
+        raise source.wrong(f"{count} connections", expected, "make both agree")
 
 
 def _notes_on_starts(unit: str, starts_ns: Sequence[Decimal]) -> list[str]:
@@ -118,7 +117,7 @@ def _connection(source: DataSource, line: Line, nodes: int) -> _Connection:
         raise wrong(source, number, words[0], "a connection, such as 0->1 start 0 size 2000000")
     sender, receiver = int(ends[1]), int(ends[2])
     if sender == receiver or max(sender, receiver) >= nodes:
-        raise wrong(source, number, words[0], f"two different nodes of the {nodes} that line Nodes says")
+        raise wrong(source, number, words[0], f"two different nodes below {nodes}, the number in line Nodes")
     values: dict[str, str] = {}
     for key, value in zip(words[1::2], (*words[2::2], ""), strict=False):
         if key in _LATER:
@@ -239,25 +238,13 @@ def _check(source: DataSource, tree: _Tree) -> None:
             (f"no {key} in tier {tier}" for key in wanted if not tree.tiers.get(tier, {}).get(key)), ""
         )
     if found or not 2 <= tiers <= 3:
-        raise mistake(
-            "a tree as htsim has it, of 2 or 3 tiers",
-            "correct the file",
-            _of(source, found or f"{tiers} tiers"),
-        )
+        raise source.wrong(found or f"{tiers} tiers", "a tree as htsim has it, of 2 or 3 tiers")
     nodes, pod, below = tree.header["nodes"], tree.header["podsize"], tree.tiers[0]["radix_down"]
     if nodes > HOSTS_MAX or nodes % pod or pod % below:
-        expected = f"up to {HOSTS_MAX} nodes in whole pods, and these of whole racks"
-        raise mistake(
-            expected, "correct the file", _of(source, f"{nodes} nodes, {pod} in a pod, {below} in a rack")
-        )
+        got = f"{nodes} nodes, {pod} in a pod, {below} in a rack"
+        raise source.wrong(got, f"up to {HOSTS_MAX} nodes in whole pods, and these of whole racks")
     if tiers == 2 and nodes != pod:
-        raise mistake(
-            "one pod of a tree of two tiers", "correct the file", _of(source, f"{nodes // pod} pods")
-        )
-
-
-def _of(source: DataSource, got: str) -> str:
-    return f"{got} in {source.name}"
+        raise source.wrong(f"{nodes // pod} pods", "one pod of a tree of two tiers")
 
 
 def _links(source: DataSource, tree: _Tree) -> list[tuple[str, str, int, int | None]]:
@@ -267,14 +254,12 @@ def _links(source: DataSource, tree: _Tree) -> list[tuple[str, str, int, int | N
     pods, aggregations_below = nodes // pod, tree.tiers[1]["radix_down"]
     per_pod = uplinks // (pods * aggregations_below)
     if per_pod * pods * aggregations_below != uplinks or per_pod != tree.tiers[0]["radix_up"]:
-        got = f"{uplinks} uplinks of racks, and {aggregations_below} ports down of each switch above them"
-        raise mistake(
-            "one link from each rack to each switch of its pod", "correct the file", _of(source, got)
-        )
+        got = f"{uplinks} uplinks of racks, {aggregations_below} ports down of each switch above"
+        raise source.wrong(got, "one link from each rack to each switch of its pod")
     uplinks_above = pods * per_pod * tree.tiers[1]["radix_up"] if tree.header["tiers"] == 3 else 0
     count = nodes + uplinks + uplinks_above
-    if count > LINKS_MAX:  # said before they are made: a short file may ask for any number
-        raise mistake(f"at most {LINKS_MAX} links", "take some away", _of(source, f"{count} links"))
+    if count > LINKS_MAX:  # checked first, because a short file may request any number
+        raise source.wrong(f"{count} links", f"at most {LINKS_MAX} links", "take some away")
     ends = [(f"h{host}", f"s{host // rack}", 0) for host in range(nodes)]
     ends += [
         (f"s{index}", f"s{racks + index // racks_per_pod * per_pod + way}", 1)
@@ -294,7 +279,7 @@ def _core_ends(
     cores = aggregations * up // tree.tiers[2]["radix_down"]
     if cores * tree.tiers[2]["radix_down"] != aggregations * up or cores != per_pod * up:
         got = f"{aggregations * up} uplinks to {cores} cores"
-        raise mistake("one link from each core to each pod", "correct the file", _of(source, got))
+        raise source.wrong(got, "one link from each core to each pod")
     first_core = racks + aggregations
     return [
         (f"s{racks + index}", f"s{first_core + index % per_pod + per_pod * way}", 2)

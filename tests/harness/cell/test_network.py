@@ -101,15 +101,15 @@ def test_weights_exist_for_used_priorities(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"),
+    ("setting", "reason"),
     [
         ("traffic[1].transport=roce+dcqcn", "priority 3 has groups with and without +pfc: "),
         ("transports=[roce+dcqcn]", "priority 3 has groups that ask for different markings: "),
     ],
 )
-def test_conflicting_groups_of_one_priority_are_refused(tmp_path: Path, setting: str, told: str) -> None:
+def test_conflicting_groups_of_one_priority_are_refused(tmp_path: Path, setting: str, reason: str) -> None:
     network = cell_of(tmp_path, "traffic[1].priority=3", setting, text=GROUPS).network
-    assert network.contradiction == f"{told}give them different priorities"
+    assert network.contradiction == f"{reason}give them different priorities"
 
 
 @pytest.mark.parametrize(

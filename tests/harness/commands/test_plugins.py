@@ -118,7 +118,7 @@ def test_run_resumes_with_its_own_plugins(run: Path) -> None:
     refused = rogue(run.parent, "run", "--resume", run.name)
     assert refused.code == 2
     assert "plug-in swift.py (control swift; SHA-256" in refused.err
-    assert "expected a person's word that this code may run" in refused.err
+    assert "expected permission to run this code" in refused.err
     named = rogue(run.parent, "run", "--resume", run.name, "--plugin", str(SWIFT), "--plugin", str(SHOWN))
     assert named.code == 0, named.err
 

@@ -17,7 +17,7 @@ from rogue.workloads.traffic.goal import GoalSchedule
 from rogue.workloads.traffic.trace import TraceRows
 
 
-def told(path: Path) -> str:
+def refusal(path: Path) -> str:
     with pytest.raises(PydanticCustomError) as caught:
         read_source(path, path.name)
     assert caught.value.context is not None
@@ -33,22 +33,22 @@ def test_source_has_content_and_checksum(tmp_path: Path) -> None:
 
 
 def test_unreadable_file_is_a_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert told(tmp_path / "none.csv") == "'No such file or directory' on opening none.csv"
-    assert told(tmp_path) == f"'Is a directory' on opening {tmp_path.name}"
+    assert refusal(tmp_path / "none.csv") == "'No such file or directory' on opening none.csv"
+    assert refusal(tmp_path) == f"'Is a directory' on opening {tmp_path.name}"
     os.mkfifo(tmp_path / "pipe")
-    assert told(tmp_path / "pipe") == "'it is no regular file' on opening pipe"
+    assert refusal(tmp_path / "pipe") == "'it is no regular file' on opening pipe"
     (tmp_path / "empty").touch()
-    assert told(tmp_path / "empty") == "empty, which is empty"
-    assert told(tmp_path / "a\0b").startswith("'embedded null byte'")
+    assert refusal(tmp_path / "empty") == "empty, which is empty"
+    assert refusal(tmp_path / "a\0b").startswith("'embedded null byte'")
     (tmp_path / "large").write_bytes(b"12345")
     monkeypatch.setattr(source, "SIZE_BYTES_MAX", 4)
-    assert told(tmp_path / "large") == "'it has 5 bytes' on opening large"
+    assert refusal(tmp_path / "large") == "'it has 5 bytes' on opening large"
 
 
 def test_huge_file_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as stream:
         stream.truncate(10**10)  # a hole
-    assert told(tmp_path / "huge") == "'it has 10000000000 bytes' on opening huge"
+    assert refusal(tmp_path / "huge") == "'it has 10000000000 bytes' on opening huge"
 
 
 def test_invalid_utf8_has_its_line() -> None:

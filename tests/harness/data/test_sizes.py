@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from pydantic_core import PydanticCustomError
+from helpers.experiments import refusal
 
 from rogue.harness.data.sizes import read_sizes
 from rogue.harness.data.source import data_source
@@ -13,14 +13,6 @@ from rogue.workloads.flow_sizes import FlowSizes, Point
 
 def sizes(text: str) -> FlowSizes:
     return read_sizes(data_source("cdf", text.encode())).sizes
-
-
-def refused(text: str) -> str:
-    with pytest.raises(PydanticCustomError) as caught:
-        sizes(text)
-    context = caught.value.context
-    assert context is not None
-    return f"{context['got']}, expected {context['expected']}; {context['advice']}"
 
 
 PLAIN = ((0, 0), (1000, 50), (3000, 100))
@@ -98,4 +90,4 @@ BAD = {
 
 @pytest.mark.parametrize("text", BAD)
 def test_wrong_line_names_line_and_column(text: str) -> None:
-    assert refused(text).startswith(BAD[text])
+    assert refusal(read_sizes, "cdf", text).startswith(BAD[text])

@@ -57,68 +57,69 @@ def gone() -> dict[str, int]:
     raise OSError("connection refused")
 
 
-def task_in(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
-    """A task whose directory is named as a user would, from where the command runs."""
-    cell = cell_of(directory, "transports=[{name: rogue, label: ok}]", text=SMALL)
-    (directory / "cells").mkdir()
-    monkeypatch.chdir(directory)
+@pytest.fixture
+def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
+    """Return a task whose directory is relative to the working directory, as a user names it."""
+    cell = cell_of(tmp_path, "transports=[{name: rogue, label: ok}]", text=SMALL)
+    (tmp_path / "cells").mkdir()
+    monkeypatch.chdir(tmp_path)
     return Task(cell, FakeTestbed(), Path("cells"), cell_record(cell.id))
 
 
-def test_a_cell_is_stored_where_the_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_is_stored_where_the_command_runs(tmp_path: Path, task: Task) -> None:
     slot = DaskSlot(Worker(), CALM)
-    record = slot.result(slot.start(task_in(tmp_path, monkeypatch)))
+    record = slot.result(slot.start(task))
     assert record.status is CellStatus.OK
     assert slot.take_progress() is None
     assert (tmp_path / "cells" / "ok-r1" / "flows.parquet").is_file()
 
 
-def test_worker_with_another_disk_fails_the_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_with_another_disk_fails_the_cell(tmp_path: Path, task: Task) -> None:
     (tmp_path / "elsewhere").mkdir()
     slot = DaskSlot(Worker(tmp_path / "elsewhere"), CALM)
     with pytest.raises(WorkerDiedError, match="put --out into a directory that all workers share") as caught:
-        slot.result(slot.start(task_in(tmp_path, monkeypatch)))
+        slot.result(slot.start(task))
     assert caught.value.kind is FailureKind.CONFIGURATION
 
 
-def test_lost_worker_fails_its_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_worker_fails_its_cell(task: Task) -> None:
     slot = DaskSlot(Worker(trouble=OSError("worker tcp://10.0.0.7:3 is gone")), CALM)
     lost = r"the Dask worker that ran the cell is lost \(OSError: worker tcp://10\.0\.0\.7:3 is gone\)"
     with pytest.raises(WorkerDiedError, match=lost) as caught:
-        slot.result(slot.start(task_in(tmp_path, monkeypatch)))
+        slot.result(slot.start(task))
     assert caught.value.kind is FailureKind.NODE_LOST
 
 
-def test_closing_cancels_a_waiting_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_cancels_a_waiting_cell(task: Task) -> None:
     class Busy(Executor):
         def submit(self, _do: object, _task: Task) -> Future[CellRecord]:  # type: ignore[override]
             return Future()
 
     slot = DaskSlot(Busy(), CALM)
     slot.close()
-    future = slot.start(task_in(tmp_path, monkeypatch))
+    future = slot.start(task)
     slot.close()
     assert future.cancelled()
     with pytest.raises(WorkerDiedError):
         slot.result(future)
 
 
-def test_lost_cluster_is_not_a_failed_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_cluster_is_not_a_failed_cell(task: Task) -> None:
     slot = DaskSlot(
         Worker(trouble=OSError("cancelled")), DaskLiveness("tcp://head:1", gone, 30.0, lambda: 0.0)
     )
-    future = slot.start(task_in(tmp_path, monkeypatch))
+    future = slot.start(task)
     with pytest.raises(ClusterLostError, match=r"tcp://head:1 is gone \(OSError: connection refused\)"):
         slot.result(future)
 
 
-def test_refused_submission_is_a_lost_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_submission_is_a_lost_cluster(task: Task) -> None:
     class Closed(Executor):
         def submit(self, _do: object, _parcel: PickledTask) -> Future[CellRecord]:  # type: ignore[override]
             raise RuntimeError("cannot submit to a closed client")
 
     with pytest.raises(ClusterLostError, match=r"tcp://head:8786 is gone \(RuntimeError: cannot submit"):
-        DaskSlot(Closed(), CALM).start(task_in(tmp_path, monkeypatch))
+        DaskSlot(Closed(), CALM).start(task)
 
 
 class Workers:
@@ -179,10 +180,7 @@ def test_scheduler_with_tls_is_no_warning() -> None:
     assert openness("tls://127.0.0.1:8786") is None
 
 
-def test_worker_that_cannot_load_a_plugin_reports_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = task_in(tmp_path, monkeypatch)
+def test_worker_reports_a_plugin_that_does_not_load(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(UnloadableError, match=r"my\.h: got no no-such-compiler on this computer") as caught:
         run_here(PickledTask((plugin("int nothing;", "my.h"),), b""))

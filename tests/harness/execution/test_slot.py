@@ -5,7 +5,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -42,49 +42,49 @@ def task(directory: Path, label: str) -> Task:
     return Task(cell, FakeTestbed(), directory / "cells", cell_record(cell.id))
 
 
-def test_slot_replaces_dead_processes(tmp_path: Path) -> None:
-    slot = Slot()
-    try:
-        assert slot.result(slot.start(task(tmp_path, "ok"))).status is CellStatus.OK
-        assert slot.take_progress() == 1.0
-        assert slot.take_progress() is None
-        with pytest.raises(WorkerDiedError) as caught:
-            slot.result(slot.start(task(tmp_path, "dies")))
-        assert caught.value.kind is FailureKind.NODE_LOST
-        assert slot.result(slot.start(task(tmp_path, "throws"))).status is CellStatus.FAILED
-    finally:
-        slot.close()
+@pytest.fixture
+def slot() -> Iterator[Slot]:
+    """Return a slot that is closed after the test."""
+    own = Slot()
+    yield own
+    own.close()
 
 
-def test_killed_by_us_is_a_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the pipe to which the cell `waits` writes its process id before it waits."""
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setenv(PIPE, str(tmp_path / "pipe"))
+    return tmp_path / "pipe"
+
+
+def test_slot_replaces_dead_processes(tmp_path: Path, slot: Slot) -> None:
+    assert slot.result(slot.start(task(tmp_path, "ok"))).status is CellStatus.OK
+    assert slot.take_progress() == 1.0
+    assert slot.take_progress() is None
+    with pytest.raises(WorkerDiedError) as caught:
+        slot.result(slot.start(task(tmp_path, "dies")))
+    assert caught.value.kind is FailureKind.NODE_LOST
+    assert slot.result(slot.start(task(tmp_path, "throws"))).status is CellStatus.FAILED
+
+
+def test_killed_by_us_is_a_bug(tmp_path: Path, slot: Slot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slot_module, "_EXIT_LIMIT_S", 0)
-    slot = Slot()
-    try:
-        with pytest.raises(WorkerDiedError, match="ended by an exit") as caught:
-            slot.result(slot.start(task(tmp_path, "lingers")))
-        assert caught.value.kind is FailureKind.BUG
-    finally:
-        slot.close()
+    with pytest.raises(WorkerDiedError, match="ended by an exit") as caught:
+        slot.result(slot.start(task(tmp_path, "lingers")))
+    assert caught.value.kind is FailureKind.BUG
 
 
 def test_worker_imports_nothing_from_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "multiprocessing.py").write_text("raise SystemExit('a file of a stranger')\n")
     cell = task(tmp_path, "ok")
     monkeypatch.chdir(tmp_path)
-    slot = Slot()
-    try:
-        assert slot.result(slot.start(cell)).status is CellStatus.OK
-    finally:
-        slot.close()
+    assert slot.result(slot.start(cell)).status is CellStatus.OK
 
 
-def test_closing_ends_a_hanging_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
-    slot = Slot()
+def test_closing_ends_a_hanging_cell(tmp_path: Path, slot: Slot, pipe: Path) -> None:
     future = slot.start(task(tmp_path, "waits"))
     pid = int(pipe.read_text())
     slot.close()
@@ -95,15 +95,12 @@ def test_closing_ends_a_hanging_cell(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_closing_removes_the_temporary_files_of_a_cell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, slot: Slot, pipe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipe, temporary = tmp_path / "pipe", tmp_path / "temporary"
-    os.mkfifo(pipe)
+    temporary = tmp_path / "temporary"
     temporary.mkdir()
-    monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    slot = Slot()
     slot.start(task(tmp_path, "waits"))
     pipe.read_text()
     assert list(temporary.rglob("rogue-cell-*"))
@@ -111,12 +108,8 @@ def test_closing_removes_the_temporary_files_of_a_cell(
     assert list(temporary.iterdir()) == []
 
 
-def test_closing_needs_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_needs_no_lock(tmp_path: Path, slot: Slot, pipe: Path) -> None:
     """Ctrl-C during a wait can leave the lock of a future locked for ever."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
-    slot = Slot()
     future = slot.start(task(tmp_path, "waits"))
     pipe.read_text()
     closing = threading.Thread(target=slot.close, daemon=True)
@@ -126,10 +119,10 @@ def test_closing_needs_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert not closing.is_alive()
 
 
-def test_program_ends_with_an_unclosed_slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script, pickled, pipe = (tmp_path / name for name in ("unclosed.py", "task", "pipe"))
-    os.mkfifo(pipe)
-    monkeypatch.setenv("ROGUE_FAKE_PIPE", str(pipe))
+def test_program_ends_with_an_unclosed_slot(
+    tmp_path: Path, pipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, pickled = tmp_path / "unclosed.py", tmp_path / "task"
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     script.write_text(UNCLOSED)
     pickled.write_bytes(pickle.dumps(task(tmp_path, "waits")))
@@ -213,10 +206,8 @@ def test_a_killed_process_fails_its_cell(tmp_path: Path) -> None:
     assert (tmp_path / "cells/dies-r1.failed-1/cell.json").exists()
 
 
-def test_hanging_cell_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    monkeypatch.setenv(PIPE, str(tmp_path / "pipe"))
-    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+def test_hanging_cell_is_stopped(tmp_path: Path, pipe: Path) -> None:
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     hanging, ok = tasks(tmp_path, "waits", "ok")
     watching = Watching()
     run_tasks([replace(hanging, limit_seconds=0.2), ok], jobs=1, watcher=watching)

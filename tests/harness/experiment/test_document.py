@@ -9,6 +9,7 @@ from helpers.experiments import SMALL, load_text
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rogue.harness.data.yaml_text import SIZE_BYTES_MAX, format_path
 from rogue.harness.errors import ConfigError
 from rogue.harness.experiment.document import (
     Document,
@@ -20,7 +21,6 @@ from rogue.harness.experiment.document import (
 )
 from rogue.harness.experiment.find import DIRECTORY, experiment_files
 from rogue.harness.experiment.load import load_experiment, resolve
-from rogue.harness.experiment.yaml_text import SIZE_BYTES_MAX, format_path
 from rogue.workloads.printable import printable
 
 

@@ -20,11 +20,11 @@ EXPERIMENTS = Path(__file__).parents[3] / "experiments"
 
 @pytest.mark.parametrize("name", WRONG_EXPERIMENTS)
 def test_wrong_experiment_gets_its_sentence(name: str, tmp_path: Path) -> None:
-    text, told = WRONG_EXPERIMENTS[name]
+    text, lines = WRONG_EXPERIMENTS[name]
     file = write_experiment(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
         load_experiment(file)
-    assert str(caught.value).splitlines() == [f"{file}:{line}" for line in told]
+    assert str(caught.value).splitlines() == [f"{file}:{line}" for line in lines]
 
 
 @pytest.mark.parametrize("file", sorted(EXPERIMENTS.rglob("*.yaml")), ids=lambda file: file.stem)

@@ -47,7 +47,7 @@ def test_wrong_transport(written: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "advice"),
     [
         ("uet+pfc", "expected uet or uet with +rccc; leave +pfc out"),
         ("uet+spray", "its load_balancing; leave +spray out"),
@@ -61,10 +61,10 @@ def test_wrong_transport(written: object) -> None:
         ("uet+xyz123", "expected uet or uet with +rccc; `rogue list transports` explains them"),
     ],
 )
-def test_advice_is_about_the_named_transport(tmp_path: Path, written: str, told: str) -> None:
+def test_advice_is_about_the_named_transport(tmp_path: Path, written: str, advice: str) -> None:
     with pytest.raises(ConfigError) as refusal:
         load_text(tmp_path, SMALL, f"transports=[{written}]")
-    assert told in str(refusal.value)
+    assert advice in str(refusal.value)
 
 
 def test_only_sampled_measures_have_an_interval() -> None:

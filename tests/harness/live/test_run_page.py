@@ -12,17 +12,16 @@ from urllib.request import urlopen
 import pytest
 from helpers.browser import LOGGED, browse, complaints
 from helpers.command_line import rogue, start_rogue
-from helpers.experiments import SMALL, cell_of, load_text, write_experiment
+from helpers.experiments import SMALL, load_text, write_experiment
 from helpers.fake_testbed import FakeTestbed
 from helpers.small_runs import cell_record, failed_record, manifest_of
 from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
 
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
-from rogue.harness.execution.task import Task
 from rogue.harness.live import run_page as module
 from rogue.harness.live.preview import FIGURES, NUMBERS, Figures, Preview, SoFar
-from rogue.harness.live.run_page import LiveWatcher, RunPage, RunState
+from rogue.harness.live.run_page import RunPage, RunState
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.recorded_run import SO_FAR, Run, present_manifest
@@ -135,8 +134,8 @@ OK, FAILED = CellStatus.OK, CellStatus.FAILED
 
 
 def run_state(cells: list[CellRecord], **changes: object) -> RunState:
-    told = {"running": None, "elapsed_seconds": 30.0, "weights": {}} | changes
-    return RunState(manifest_of(cells), **told)  # type: ignore[arg-type]
+    fields = {"running": None, "elapsed_seconds": 30.0, "weights": {}} | changes
+    return RunState(manifest_of(cells), **fields)  # type: ignore[arg-type]
 
 
 def test_share_is_by_expected_seconds_and_counts_what_runs() -> None:
@@ -175,34 +174,6 @@ def test_unsupported_cells_do_not_count() -> None:
 
 def test_end_is_not_estimated_at_the_beginning() -> None:
     assert run_state([cell_record("a")]).seconds_left is None
-
-
-class Silent(Watcher):
-    def __init__(self) -> None:
-        self.heard: list[object] = []
-
-    def on_started(self, task: Task) -> None:
-        self.heard.append("started")
-
-    def on_progress(self, task: Task, fraction: float) -> None:
-        self.heard.append(fraction)
-
-    def on_finished(self, record: CellRecord) -> None:
-        self.heard.append(record.id)
-
-
-def test_watcher_records_and_forwards(tmp_path: Path) -> None:
-    silent, running = Silent(), dict[str, float]()
-    watcher = LiveWatcher(silent, running)
-    cell = cell_of(tmp_path)
-    task = Task(cell, FakeTestbed(), tmp_path, cell_record(cell.id))
-    watcher.on_started(task)
-    assert running == {cell.id: 0.0}
-    watcher.on_progress(task, 0.5)
-    assert running == {cell.id: 0.5}
-    watcher.on_finished(cell_record(cell.id))
-    assert running == {}
-    assert silent.heard == ["started", 0.5, cell.id]
 
 
 class StopsAfterOne(Watcher):

@@ -97,8 +97,10 @@ def test_wrong_parameter_is_a_mistake_of_the_file(tmp_path: Path) -> None:
     transports = "[roce, {name: rogue, colour: red}]"
     with pytest.raises(ConfigError) as caught:
         plan(tmp_path, transports, "repetitions=3")
-    told = "transports[1].colour: got 'red', expected no colour; remove it."
-    assert [str(problem) for problem in caught.value.problems] == [f"--set transports={transports}: {told}"]
+    message = "transports[1].colour: got 'red', expected no colour; remove it."
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"--set transports={transports}: {message}"
+    ]
 
 
 @pytest.mark.parametrize("transport", ["uet", "irn", "irn-gbn", "roce+hpcc", "{name: uet, rto: 5s}"])
@@ -117,9 +119,9 @@ def test_wrong_parameter_of_a_group_names_the_group(tmp_path: Path) -> None:
     traffic = f"traffic=[{{name: a, {group}}}, {own}]"
     with pytest.raises(ConfigError) as caught:
         make_plan(load_text(tmp_path, SMALL, "workload=null", traffic), SimulatorTestbed())
-    told = "traffic[1].parameters.rto_max: got '1ms', expected rto_min_ns up to rto_max_ns, 1000000, got"
+    message = "traffic[1].parameters.rto_max: got '1ms', expected rto_min_ns up to rto_max_ns, 1000000, got"
     (problem,) = caught.value.problems
-    assert str(problem) == f"--set {traffic}: {told} 1000000000; correct the value."
+    assert str(problem) == f"--set {traffic}: {message} 1000000000; correct the value."
 
 
 FACTORS = SMALL + "factors: {workload.senders: [1, 2]}\nrepetitions: 2\nseed: 5\n"

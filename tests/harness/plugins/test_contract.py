@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import ClassVar, Literal
@@ -107,19 +108,16 @@ def test_parameter_without_a_description_is_a_fault() -> None:
     assert control_faults(Parameters) == ["the docstring of Parameters does not explain window_packets"]
 
 
-@pytest.mark.parametrize("name", [*WORKLOADS])
-def test_shipped_workloads_keep_the_contract(name: str) -> None:
-    assert [fault for fault in traffic_faults("workload", name) if "none of the values" not in fault] == []
+ENTRIES = [("workload", name) for name in WORKLOADS] + [("topology", name) for name in TOPOLOGIES]
 
 
-@pytest.mark.parametrize("name", [*TOPOLOGIES])
-def test_shipped_topologies_keep_the_contract(name: str) -> None:
-    assert [fault for fault in traffic_faults("topology", name) if "none of the values" not in fault] == []
+@pytest.mark.parametrize(("kind", "name"), ENTRIES)
+def test_shipped_workloads_and_topologies_keep_the_contract(kind: str, name: str) -> None:
+    assert [fault for fault in traffic_faults(kind, name) if "none of the values" not in fault] == []
 
 
 def test_most_entries_can_be_built() -> None:
-    untried = [name for name in WORKLOADS if traffic_faults("workload", name)]
-    untried += [name for name in TOPOLOGIES if traffic_faults("topology", name)]
+    untried = [name for kind, name in ENTRIES if traffic_faults(kind, name)]
     assert len(untried) <= 6, untried  # half of them read files
 
 
@@ -146,43 +144,6 @@ class Mine(Workload):
         return
 
 
-class Drawn(Mine):
-    """Another stream with each call."""
-
-    _calls = iter(range(99))
-
-    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        return (flow(*placement.hosts[:2], number=next(self._calls)),)
-
-
-class Twice(Mine):
-    """Two flows with one name."""
-
-    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        return (flow(*placement.hosts[:2]),) * 2
-
-
-class Alone(Mine):
-    """A host that sends to itself."""
-
-    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        return (flow(placement.hosts[0], placement.hosts[0]),)
-
-
-class Away(Mine):
-    """A receiver outside the placement."""
-
-    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        return (flow(placement.hosts[0], "elsewhere"),)
-
-
-class Raising(Mine):
-    """A mistake of its author."""
-
-    def flows(self, placement: Placement, seed: int) -> tuple[Flow, ...]:
-        raise KeyError("h99")
-
-
 class Undescribed(Mine):
     """A key without a word."""
 
@@ -196,22 +157,35 @@ class Picky(Mine):
     """Which."""
 
 
-WORKLOAD_FAULTS = {
-    Mine: None,
-    Drawn: "flows() differ from call to call with seed 1",
-    Twice: "two flows between the same hosts have one number",
-    Alone: "h0 sends to itself",
-    Away: "h0->elsewhere are not hosts of the placement",
-    Raising: "it raises KeyError: 'h99'",
+def raises(_hosts: Sequence[str]) -> tuple[Flow, ...]:
+    raise KeyError("h99")
+
+
+WRONG_FLOWS: dict[str, Callable[[Sequence[str]], tuple[Flow, ...]]] = {
+    "flows() differ from call to call with seed 1": lambda hosts: (flow(*hosts[:2], number=next(COUNT)),),
+    "two flows between the same hosts have one number": lambda hosts: (flow(*hosts[:2]),) * 2,
+    "h0 sends to itself": lambda hosts: (flow(hosts[0], hosts[0]),),
+    "h0->elsewhere are not hosts of the placement": lambda hosts: (flow(hosts[0], "elsewhere"),),
+    "it raises KeyError: 'h99'": raises,
+}
+WRONG_KEYS = {
     Undescribed: "the key spread has no docstring",
     Picky: "it takes none of the values that were tried: Input should be 'one' or 'two'",
 }
 
 
-@pytest.mark.parametrize("kind", WORKLOAD_FAULTS)
-def test_fault_of_a_workload(kind: type[Workload], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fault", WRONG_FLOWS)
+def test_fault_of_flows(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(WORKLOADS, "mine", Mine)
+    assert traffic_faults("workload", "mine") == []
+    monkeypatch.setattr(Mine, "flows", lambda _self, placement, _seed: WRONG_FLOWS[fault](placement.hosts))
+    assert traffic_faults("workload", "mine")[0] == fault
+
+
+@pytest.mark.parametrize("kind", WRONG_KEYS)
+def test_fault_of_keys(kind: type[Workload], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(WORKLOADS, "mine", kind)
-    assert traffic_faults("workload", "mine")[:1] == [said for said in (WORKLOAD_FAULTS[kind],) if said]
+    assert traffic_faults("workload", "mine")[0] == WRONG_KEYS[kind]
 
 
 class Pair(Topology):
@@ -239,48 +213,21 @@ class Pair(Topology):
         return replace(super().placement(has_probe=has_probe), receiver=self._receiver)
 
 
-class Namesakes(Pair):
-    """Two hosts of one name."""
-
-    _hosts = ("h0", "h0", "h1")
-
-
-class Loose(Pair):
-    """A link to an unknown node."""
-
-    _links = (("h0", "s0"), ("h1", "s9"))
-
-
-class Doubled(Pair):
-    """A host with two links."""
-
-    _links = (("h0", "s0"), ("h1", "s0"), ("h0", "h1"))
-
-
-class Parted(Pair):
-    """Two networks."""
-
-    _hosts = ("h0", "h1", "h2", "h3")
-    _links = (("h0", "s0"), ("h1", "s0"), ("h2", "h3"))
-
-
-class Elsewhere(Pair):
-    """Nobody receives."""
-
-    _receiver = "s0"
-
-
 TOPOLOGY_FAULTS = {
-    Pair: None,
-    Namesakes: "two nodes have one name",
-    Loose: "a link from h1 to s9, which are not both hosts or switches",
-    Doubled: "h0 has 2 links, expected one",
-    Parted: "no way leads from h0 to h2, h3",
-    Elsewhere: "s0 receives, and is no host",
-}
+    "two nodes have one name": {"_hosts": ("h0", "h0", "h1")},
+    "a link from h1 to s9, which are not both hosts or switches": {"_links": (("h0", "s0"), ("h1", "s9"))},
+    "h0 has 2 links, expected one": {"_links": (("h0", "s0"), ("h1", "s0"), ("h0", "h1"))},
+    "no path leads from h0 to h2, h3": {
+        "_hosts": ("h0", "h1", "h2", "h3"), "_links": (("h0", "s0"), ("h1", "s0"), ("h2", "h3")),
+    },
+    "s0 receives, and is no host": {"_receiver": "s0"},
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", TOPOLOGY_FAULTS)
-def test_fault_of_a_topology(kind: type[Topology], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(TOPOLOGIES, "pair", kind)
-    assert traffic_faults("topology", "pair")[:1] == [said for said in (TOPOLOGY_FAULTS[kind],) if said]
+@pytest.mark.parametrize("fault", TOPOLOGY_FAULTS)
+def test_fault_of_a_topology(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TOPOLOGIES, "pair", Pair)
+    assert traffic_faults("topology", "pair") == []
+    for name, value in TOPOLOGY_FAULTS[fault].items():
+        monkeypatch.setattr(Pair, name, value)
+    assert traffic_faults("topology", "pair")[0] == fault

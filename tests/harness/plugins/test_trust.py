@@ -27,7 +27,8 @@ def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_kept_plugin_needs_permission(mark: Path) -> None:
-    with pytest.raises(UsageError, match=r"plug-in my\.py \(control twice.*expected a person's word"):
+    refusal = r"plug-in my\.py \(control twice.*expected permission to run this code"
+    with pytest.raises(UsageError, match=refusal):
         load_trusted([record()], NOBODY)
     assert load_what_is_trusted([record()], NOBODY) == [record()]
     assert not mark.exists()

@@ -69,13 +69,13 @@ def test_links_among_cells_are_not_followed(run: Path, tmp_path: Path, name: str
     secret = tmp_path / "secret"
     (secret / "deep").mkdir(parents=True)
     (secret / "deep" / "password").write_text("mine")
-    told = read_manifest(run)
-    told.status = "running"
-    write_cell_record(secret, told.cells[0])
+    changed = read_manifest(run)
+    changed.status = "running"
+    write_cell_record(secret, changed.cells[0])
     (run / "cells" / name).symlink_to(secret)
-    write_manifest(run, told)
-    assert present_manifest(run).files == told.files
-    record = told.cells[0].model_copy(update={"failed_attempts": [name]})
+    write_manifest(run, changed)
+    assert present_manifest(run).files == changed.files
+    record = changed.cells[0].model_copy(update={"failed_attempts": [name]})
     assert cell_checksums(run, record) == {}
 
 

@@ -88,27 +88,31 @@ def git(directory: Path, *arguments: str) -> str:
     ).stdout.strip()  # fmt: skip
 
 
-def stand(monkeypatch: pytest.MonkeyPatch, package: Path) -> None:
+def move_package(monkeypatch: pytest.MonkeyPatch, package: Path) -> None:
     """Move the package there, as in a checkout whose top is two folders above."""
     monkeypatch.setattr(provenance, "PACKAGE", package)
     monkeypatch.setattr(provenance, "CHECKOUT", package.parents[1])
 
 
-def test_commit_and_whether_it_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "src/rogue/__init__.py"
+def committed(monkeypatch: pytest.MonkeyPatch, root: Path, package: Path) -> None:
+    """Commit a package in a new checkout, and move our package there."""
     package.parent.mkdir(parents=True)
     package.write_text("")
-    stand(monkeypatch, package.parent)
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-q", "-m", "first")
+    move_package(monkeypatch, package.parent)
+    for words in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "first")):
+        git(root, *words)
+
+
+def test_commit_and_whether_it_was_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "src/rogue/__init__.py"
+    committed(monkeypatch, tmp_path, package)
     assert (git_facts().commit, git_facts().dirty) == (git(tmp_path, "rev-parse", "HEAD"), False)
     package.write_text("# changed\n")
     assert git_facts().dirty is True
 
 
 def test_installed_package_has_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand(monkeypatch, tmp_path / "lib/rogue")
+    move_package(monkeypatch, tmp_path / "lib/rogue")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     (tmp_path / "lib/rogue").mkdir(parents=True)
     stamp = tmp_path / "lib/rogue/commit.json"
@@ -119,19 +123,13 @@ def test_installed_package_has_its_commit(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_commit_is_unknown_without_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand(monkeypatch, tmp_path / "lib/rogue")
+    move_package(monkeypatch, tmp_path / "lib/rogue")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert (git_facts().commit, git_facts().dirty) == (None, None)
 
 
 def test_copy_inside_another_checkout_has_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "lib/site/rogue/__init__.py"
-    package.parent.mkdir(parents=True)
-    package.write_text("")
-    stand(monkeypatch, package.parent)
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "-q", "-m", "theirs")
+    committed(monkeypatch, tmp_path, tmp_path / "lib/site/rogue/__init__.py")
     assert (git_facts().commit, git_facts().dirty) == (None, None)
 
 

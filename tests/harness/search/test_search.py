@@ -98,7 +98,7 @@ def test_resumed_search_gives_the_same_result(terminal: Terminal) -> None:
         assert compare_run(stopped.run, read_manifest(stopped.run)).differences == []
         terminal.stop_after(count * share // 6)
         stopped = terminal.rogue("search", "--resume", str(stopped.run))
-    terminal.go_on()
+    terminal.let_run()
     resumed = terminal.rogue("search", "--resume", str(stopped.run))
     assert resumed.code == 0 and len(terminal.testbed.ran) == count, "no cell ran twice"
     assert page(resumed.run) == page(straight.run) and cells(resumed.run) == cells(straight.run)
@@ -114,7 +114,7 @@ def test_resumed_search_writes_through_no_link(terminal: Terminal) -> None:
     for name in (SO_FAR, f"{SO_FAR}.partial"):
         (stopped.run / name).unlink(missing_ok=True)
         (stopped.run / name).symlink_to(mine)
-    terminal.go_on()
+    terminal.let_run()
     assert terminal.rogue("search", "--resume", str(stopped.run)).code == 0
     assert mine.read_text() == "mine"
     assert not [file for file in stopped.run.iterdir() if file.name.startswith(SO_FAR)]
@@ -179,7 +179,7 @@ def test_resumed_search_does_not_repeat_failed_cells(terminal: Terminal) -> None
     assert "without a number" in done.lines[1]
     manifest = read_manifest(done.run)
     assert {cell.status for cell in manifest.cells} == {"failed"}
-    terminal.go_on()
+    terminal.let_run()
     terminal.rogue("search", "--resume", str(done.run))
     assert terminal.testbed.ran == []
 
@@ -226,7 +226,7 @@ def test_wrong_space_is_an_error(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("search", "got no experiment"),
         ("search hill.yml", "got no --space"),
@@ -239,10 +239,10 @@ def test_wrong_space_is_an_error(
         ("sensitivity --claim X-2-10 --resume results/x", "--resume: got"),
     ],
 )
-def test_wrong_arguments_are_an_error(terminal: Terminal, words: str, told: str) -> None:
+def test_wrong_arguments_are_an_error(terminal: Terminal, words: str, message: str) -> None:
     terminal.write("hill.yml", EXPERIMENT)
     refused = terminal.rogue(*words.split())
-    assert refused.code == ExitCode.USAGE and told in refused.err
+    assert refused.code == ExitCode.USAGE and message in refused.err
 
 
 @pytest.mark.parametrize("end", ["\n", "\x85", "\u2028", "\x1b"])

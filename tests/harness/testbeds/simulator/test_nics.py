@@ -61,7 +61,7 @@ def test_fair_rates(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("transport", "key", "expected"),
     [
-        ("{name: roce+timely, rtt_low: 0us}", "rtt_low", "from 1 to 1e+09 ns"),
+        ("{name: roce+timely, rtt_low: 0us}", "rtt_low", "from 1 to 1000000000 ns"),
         (
             "{name: roce+timely, rtt_low: 1s}",
             "rtt_low",

@@ -17,6 +17,7 @@ import yaml
 from rogue.workloads.printable import is_printable
 
 Path = tuple[str | int, ...]
+Loader = type[yaml.SafeLoader] | type[yaml.CSafeLoader]
 
 SIZE_BYTES_MAX: Final = 65_536
 VALUES_MAX: Final = 10_000
@@ -69,6 +70,7 @@ class _Open:
 class _Reader:
     """Build the value from parser events, without recursion."""
 
+    values_max: int
     lines: dict[Path, int] = field(default_factory=dict)
     root: object = None
     stack: list[_Open] = field(default_factory=list)
@@ -178,10 +180,9 @@ class _Reader:
 
     def _count(self, values: int, line: int) -> None:
         self.values += values
-        if self.values > VALUES_MAX:
-            raise YamlError(
-                line, f"more than {VALUES_MAX} values (aliases expanded)", "a short file", "use fewer aliases"
-            )
+        if self.values > self.values_max:
+            got = f"more than {self.values_max} values (aliases expanded)"
+            raise YamlError(line, got, "a short file", "use fewer aliases")
 
 
 def resolve_scalar(text: str, line: int, key: str) -> object:
@@ -211,17 +212,17 @@ def format_path(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def parse_yaml(text: str) -> Parsed:
+def parse_yaml(text: str, values_max: int = VALUES_MAX, loader: Loader = yaml.SafeLoader) -> Parsed:
     """Read one YAML document."""
-    reader = _Reader()
-    for event in _events(text):
+    reader = _Reader(values_max)
+    for event in _events(text, loader):
         reader.feed(event)
     return Parsed(reader.root, reader.lines)
 
 
-def _events(text: str) -> Iterator[yaml.Event]:
+def _events(text: str, loader: Loader) -> Iterator[yaml.Event]:
     try:
-        yield from yaml.parse(text, Loader=yaml.SafeLoader)
+        yield from yaml.parse(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         problem = error.problem or "a syntax error"

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rogue.harness.experiment.yaml_text import DEPTH_MAX, VALUES_MAX, YamlError, format_path, parse_yaml
+from rogue.harness.data.yaml_text import DEPTH_MAX, VALUES_MAX, YamlError, format_path, parse_yaml
 
 
 @pytest.mark.parametrize(
