@@ -41,7 +41,7 @@ def test_traffic_that_is_over_before_the_first_sample_has_no_rate(
     assert view.bottleneck_queue is not None and view.bottleneck_queue["bytes"].tolist() == [7]
 
 
-def test_flow_that_goes_on_is_not_done_by_its_first_transfer(tmp_path: Path) -> None:
+def test_flow_with_a_later_transfer_is_not_done(tmp_path: Path) -> None:
     view = tiny_view(
         tmp_path,
         {
@@ -102,7 +102,7 @@ def test_samples_coarser_than_the_interval_say_nothing_about_it(tmp_path: Path) 
     assert view.goodput(SECOND // 10) is None
 
 
-def test_ideal_share_divides_by_the_flows_that_were_asked_for(tmp_path: Path) -> None:
+def test_ideal_share_counts_failed_flows(tmp_path: Path) -> None:
     flows = [transfer("main/h0->h2"), transfer("main/h1->h2", status="error")]
     view = tiny_view(tmp_path, {"flows": flows}, ideal_goodput_bps=9e9)
     assert view.ideal_share_bps == 4.5e9
@@ -147,7 +147,7 @@ def test_queue_counts_while_transfers_arrive_not_while_they_drain(tmp_path: Path
     assert whole["bytes"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
-def test_the_known_testbeds_the_bottleneck(tmp_path: Path) -> None:
+def test_bottleneck_named_by_the_testbed(tmp_path: Path) -> None:
     queues = [
         {"node": "s0", "port": port, "priority": priority, "t_ns": SECOND, "bytes": size_bytes}
         for port, priority, size_bytes in (("s0->h0", 0, 900), ("s0->h2", 0, 10), ("s0->h2", 3, 20))
@@ -182,7 +182,7 @@ def test_interval_is_the_longest_that_fits_five_times(
     assert common_interval_ns([view]) == interval_ns
 
 
-def test_cell_without_tables_has_nothing(tmp_path: Path) -> None:
+def test_cell_without_tables(tmp_path: Path) -> None:
     view = tiny_view(tmp_path, {})
     assert view.flow_ids == ()
     assert view.window is None
@@ -244,7 +244,7 @@ def _joining(*rows: Any) -> dict[str, list[dict[str, object]]]:
     ],
     ids=["one grid", "each flow on its grid"],
 )
-def test_samples_of_any_length_count_where_they_lie(tmp_path: Path, rows: Any) -> None:
+def test_samples_of_any_length_are_split_by_time(tmp_path: Path, rows: Any) -> None:
     view, ms = tiny_view(tmp_path, _joining(*rows)), 1_000_000
     assert view.window == Window(17 * ms, 64 * ms)
     assert view.delivered_bytes_of_flows is not None

@@ -78,7 +78,7 @@ def test_hardware_only_on_a_simulator(results: Results) -> None:
 
 @pytest.mark.parametrize("testbed", ["virtual", "nodes.yaml", "/home/alice/virtual.yaml"])
 @pytest.mark.parametrize("is_hardware", [False, True])
-def test_hardware_is_what_the_cells_say_whatever_the_testbed_is_called(
+def test_hardware_is_a_fact_of_the_cells(
     measured: Measured, tmp_path: Path, testbed: str, is_hardware: bool
 ) -> None:
     facts = {"nic_is_hardware": is_hardware, "nic_profile": "cx3pro"}
@@ -133,7 +133,7 @@ def test_transport_that_did_not_finish(results: Results) -> None:
         (0.885, 0.925, 3, Verdict.CLOSE, "not all of the single values"),
     ],
 )
-def test_interval_not_the_mean_reproduces(
+def test_whole_interval_must_be_within_the_tolerance(
     results: Results, measured: Measured, low: float, high: float, n: int, verdict: Verdict, said: str
 ) -> None:
     measured["rogue"] = MeanInterval(0.91, low, high, n)
@@ -144,9 +144,7 @@ def test_interval_not_the_mean_reproduces(
     assert ("may change" in outcome.sentence) is bool(said)
 
 
-def test_missed_whose_interval_reaches_into_what_is_close_says_so(
-    results: Results, measured: Measured
-) -> None:
+def test_missed_claim_with_a_partly_close_interval(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.95, 0.93, 0.97, 5)
     outcome = judge(results)
     assert outcome.verdict is Verdict.MISSED
@@ -190,7 +188,7 @@ NEVER = MeanInterval(math.inf, 0.89, math.inf, 5, (0.89, 0.9, math.inf, 0.9, 0.9
 
 
 @pytest.mark.parametrize("bound", ["equals", "at_least", "at_most"])
-def test_what_never_came_back_reproduces_no_number(results: Results, measured: Measured, bound: str) -> None:
+def test_infinite_mean_reproduces_no_number(results: Results, measured: Measured, bound: str) -> None:
     measured["rogue"] = NEVER
     outcome = judge(results, bound=bound)
     assert outcome.verdict is Verdict.MISSED
@@ -211,7 +209,7 @@ def test_what_never_came_back_reproduces_no_number(results: Results, measured: M
         (MeanInterval(math.inf, math.inf, math.inf, 3), narrow(0.5), "above", Verdict.AGREES),
     ],
 )
-def test_what_never_came_back_is_the_longest(
+def test_infinite_mean_is_above_all_others(
     results: Results, measured: Measured, own: MeanInterval, rival: MeanInterval, sign: str, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = own, rival
@@ -319,7 +317,7 @@ def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("value", "verdict"), [(0.995, Verdict.MISSED), (0.985, Verdict.AGREES), (1.0, Verdict.MISSED)]
 )
-def test_less_than_one_percent_is_no_direction(
+def test_difference_below_one_percent_is_no_direction(
     results: Results, measured: Measured, value: float, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = narrow(value), narrow(1.0)

@@ -50,7 +50,7 @@ def claim(**changes: object) -> Claim:
     return claim_of(**DOCUMENTED | changes)
 
 
-def test_a_claim_leads_to_its_table_or_to_all_tables(results: Results) -> None:
+def test_claim_links_to_its_table(results: Results) -> None:
     (row,) = rows_of([Outcome(claim(), Verdict.CLOSE, "Numbers.", results.settings[0], EVIDENCE)])
     anchor = "table-throughput-and-fairness"
     assert claim_links(row, {anchor}, None).table == anchor
@@ -105,7 +105,7 @@ def test_none_is_explained(results: Results, measured: Measured) -> None:
     ) in judge(results).reasons
 
 
-def test_a_number_that_nobody_published_is_not_called_so(results: Results, measured: Measured) -> None:
+def test_derived_number_is_not_called_published(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 5)
     assert judge(results, kind="derived", kind_reason="A sum.").reasons.startswith("Derived: 0.900, tol")
     assert judge(results, kind="model", kind_reason="A model.").reasons.startswith("Model: 0.900, tol")
@@ -124,7 +124,7 @@ def test_a_number_that_nobody_published_is_not_called_so(results: Results, measu
         ("R-1", "–"),
     ],
 )
-def test_the_tolerance_stands_beside_the_number(name: str, text: str) -> None:
+def test_criterion_has_number_and_tolerance(name: str, text: str) -> None:
     assert judged_text(CLAIMS[name]).replace("\u202f", " ") == text
 
 

@@ -64,14 +64,14 @@ def test_newest_first(tmp_path: Path) -> None:
     ]
 
 
-def test_those_of_one_experiment(tmp_path: Path) -> None:
+def test_entries_of_one_experiment(tmp_path: Path) -> None:
     make(tmp_path, "incast", 20)
     make(tmp_path, "shuffle", 22)
     found = find_entries(tmp_path, lambda _: False, "incast")
     assert [entry.experiment for entry in found] == ["incast"]
 
 
-def test_a_run_itself_is_one_line(tmp_path: Path) -> None:
+def test_run_directory_is_one_entry(tmp_path: Path) -> None:
     run = make(tmp_path, "incast", 20)
     assert [entry.directory for entry in entries(run)] == [run]
 
@@ -93,7 +93,7 @@ def test_status(tmp_path: Path, status: str, is_locked: bool, state: State, text
     assert (entry.state, entry.status) == (state, text)
 
 
-def test_a_run_that_goes_has_the_cells_whose_directories_stand(tmp_path: Path) -> None:
+def test_running_run_counts_its_cell_directories(tmp_path: Path) -> None:
     run = make(tmp_path, "incast", 20, status="running", cells=[cell("a", status="pending"), cell("b")])
     for name in ("a", "b", "c.failed-1", ".writing-d"):
         (run / "cells" / name).mkdir()
@@ -181,7 +181,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     assert (entry.state, entry.report) == (State.DAMAGED, None)
 
 
-def test_size_is_that_of_its_files_and_links_count_for_themselves(tmp_path: Path) -> None:
+def test_size_does_not_follow_links(tmp_path: Path) -> None:
     run = make(tmp_path, "incast", 20)
     own = (run / "manifest.json").stat().st_size
     (run / "cells/a").mkdir()

@@ -140,7 +140,7 @@ def test_first_screen_is_question_verdicts_trust_and_then_numbers(html: str, pag
     assert "Not run: RoCE with DCQCN (the simulator has no roce+dcqcn yet). Status" in page.text
 
 
-def test_run_without_question_or_claims_says_so_quietly(tmp_path: Path) -> None:
+def test_run_without_question_and_claims(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(manifest([cell(status="pending")], status="running")))
     text = build(tmp_path).read_text()
     assert 'class="question"' not in text
@@ -253,13 +253,13 @@ def test_each_claim_has_an_anchor_its_figure_and_its_command(html: str, page: Pa
     assert "rogue run rogue-paper/figure-14a</code>" in html
 
 
-def test_what_was_not_run_is_one_line(html: str) -> None:
+def test_cells_not_run_are_one_sentence(html: str) -> None:
     assert re.search(r"Of the other claims \d+ need hardware and \d+ were not run; claims.json says", html)
     claims = html[html.index('id="run1-claims"') : html.index('id="run1-tables"')]
     assert "Not run:" not in claims
 
 
-def test_values_are_escaped_and_must_be_there() -> None:
+def test_templates_escape_values_and_refuse_undefined_ones() -> None:
     page = environment().from_string("{{ name }}")
     assert page.render(name="<b>") == "&lt;b&gt;"
     with pytest.raises(UndefinedError):
