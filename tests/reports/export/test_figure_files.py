@@ -61,7 +61,6 @@ def test_every_figure_has_every_format_and_a_caption(files: Path) -> None:
 
 
 def test_type_is_at_least_six_points_at_the_stated_width(written: tuple[Path, list[FigureResult]]) -> None:
-    """Figures of other runs: test_figures.py, test_every_figure_fits_the_page_that_it_is_drawn_for."""
     for result in written[1]:
         assert result.width_inches == pytest.approx(WIDTH_INCHES)
         assert result.type_points >= 6, result.name

@@ -23,7 +23,7 @@ SHOWN = """
 
 
 def test_the_policy_lets_just_this_script_run(report: Path, tmp_path: Path) -> None:
-    assert f"script-src {script_source(script())};" in report.read_text()
+    assert f"script-src {script_source()};" in report.read_text()
     done = browse(report, tmp_path, *LOGGED)
     assert complaints(done) == []
     assert 'class="enlarge"' in done.stdout
