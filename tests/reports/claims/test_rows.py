@@ -88,6 +88,8 @@ def test_sentence_has_published_measured_interval_and_runs(results: Results, mea
     )
     measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 3, (0.91, 0.915, 0.905))
     assert "mean of 3 runs, single values 0.905, 0.910 and 0.915. n." in judge(results).sentence
+    bounded = judge(results, bound="at_most").sentence
+    assert bounded.startswith("Published: at most 0.900, tolerance 0.020. Measured: 0.910")
 
 
 def test_single_run_has_no_interval(results: Results, measured: Measured) -> None:

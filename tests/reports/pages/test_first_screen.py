@@ -10,7 +10,6 @@ from rogue.reports.claims import Verdict, evaluate, read_claims
 from rogue.reports.claims.words import is_headline
 from rogue.reports.pages import provenance
 from rogue.reports.pages.first_screen import Chip, failures, not_run, provenance_facts, verdict_chips
-from rogue.reports.reading.files import read_manifest
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.reports.templates.environment import TEMPLATES
@@ -132,8 +131,7 @@ def test_transport_not_run_at_some_points(tmp_path: Path) -> None:
 
 
 def manifest_of(directory: Path, *cells: dict[str, object], **changes: object) -> Manifest:
-    write_manifest(directory, manifest(list(cells), **changes))
-    return read_manifest(directory)
+    return read(directory, *cells, **changes).run.manifest
 
 
 def test_cells_without_a_result_say_why(results: Results) -> None:
