@@ -43,7 +43,7 @@ def test_sentence_about_badges() -> None:
     assert badged_sentence(COUNTS) == (
         "3 claims with badges (2 fitted and 2 vacuous alone): 2 reproduced and 1 close."
     )
-    assert badged_sentence(Counts({}, {}, {})) == "No claim wears a badge."
+    assert badged_sentence(Counts({}, {}, {})) == "No claim has a badge."
 
 
 def test_table_has_the_verdicts_that_occur_and_a_sum() -> None:
