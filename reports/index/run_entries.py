@@ -11,8 +11,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from pydantic import JsonValue
-
 from rogue.reports.index.run_files import RUNS, read_tags
 from rogue.reports.quantities import counted
 from rogue.reports.reading.files import CLAIMS, REPORT, TEXT_BYTES_MAX
@@ -188,7 +186,7 @@ def read_combined(directory: Path, known: Collection[str]) -> Entry:
     )
 
 
-def _json(path: Path) -> JsonValue:
+def _json(path: Path) -> object:
     """Return the content of a file of bounded size that is no link."""
     if not is_regular(path):
         raise _DamagedError(f"{path.name} is missing")
