@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Final, Protocol, Self
 
 from rogue.harness.errors import UsageError
-from rogue.reports.templates.environment import script, script_source
+from rogue.reports.templates.environment import script_source
 
 ADDRESS: Final = "127.0.0.1"
 PATIENCE_SECONDS: Final = 10
@@ -24,7 +24,7 @@ PATIENCE_SECONDS: Final = 10
 KEY_BYTES: Final = 16
 HEADERS: Final = {
     "Content-Security-Policy": (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src {script_source(script())}; "
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src {script_source()}; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",

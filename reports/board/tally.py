@@ -123,7 +123,7 @@ def headline_sentence(counts: Counts) -> str:
 def badged_sentence(counts: Counts) -> str:
     """Count the verdicts of claims with badges, and the badges, in a sentence."""
     if not counts.badged:
-        return "No claim wears a badge."
+        return "No claim has a badge."
     worn = joined([f"{sum(found.values())} {badge}" for badge, found in counts.badges.items()])
     return f"{_claims(counts.badged)} with badges ({worn}): {_verdicts(counts.badged)}."
 

@@ -105,10 +105,9 @@ ACCEPTED: Final = "accepted"
 """The usual reason of a sample: it moved the window. All others get a mark."""
 
 
-def flows(table: pd.DataFrame, trace: Trace) -> None:
-    """Add transfers; overlapping ones of a flow get separate rows."""
+def _flows(table: pd.DataFrame, trace: Trace) -> None:
     for flow_id, rows in _each(table, "flow_id"):
-        ends_ns: list[float] = []
+        ends_ns: list[float] = []  # of each lane; overlapping transfers get separate lanes
         for row in rows.sort_values("start_ns").to_dict("records"):
             end_ns = float(row["end_ns"])
             lane = next((n for n, end in enumerate(ends_ns) if end <= row["start_ns"]), len(ends_ns))
@@ -119,18 +118,16 @@ def flows(table: pd.DataFrame, trace: Trace) -> None:
             trace.slice((FLOWS, name), f"transfer {row['transfer_id']}", span_ns, args)
 
 
-def rates(table: pd.DataFrame, trace: Trace) -> None:
-    """Add goodput and rate limit of each flow."""
+def _rates(table: pd.DataFrame, trace: Trace) -> None:
     for flow_id, rows in _each(table, "flow_id"):
         trace.counter((RATES, f"{flow_id} goodput (Gb/s)"), *_points(rows, "goodput_bps", 1e9))
         trace.counter((RATES, f"{flow_id} limit (Gb/s)"), *_points(rows, "limiter_bps", 1e9))
 
 
-def queues(table: pd.DataFrame, trace: Trace) -> None:
-    """Add queues, marks and drops; ports without any are left out."""
+def _queues(table: pd.DataFrame, trace: Trace) -> None:
     for (port, priority), rows in _each(table, ["port", "priority"]):
         if not rows[["max_bytes", "marks", "drops"]].to_numpy().any():
-            continue
+            continue  # nothing ever waited there
         name = f"{port}, class {priority}" if priority else str(port)
         trace.counter((QUEUES, f"{name} (bytes)"), *_points(rows, "bytes", 1))
         for what in ("marks", "drops"):
@@ -138,16 +135,14 @@ def queues(table: pd.DataFrame, trace: Trace) -> None:
                 trace.counter((QUEUES, f"{name} {what}"), *_points(rows, what, 1))
 
 
-def pauses(table: pd.DataFrame, trace: Trace) -> None:
-    """Add paused intervals of ports."""
+def _pauses(table: pd.DataFrame, trace: Trace) -> None:
     for (port, priority), rows in _each(table, ["port", "priority"]):
         for row in rows.to_dict("records"):
             span_ns = (float(row["start_ns"]), float(row["duration_ns"]))
             trace.slice((PAUSES, f"{port}, class {priority}"), "paused", span_ns, {})
 
 
-def agents(table: pd.DataFrame, trace: Trace) -> None:
-    """Add measurements and decisions of agents."""
+def _agents(table: pd.DataFrame, trace: Trace) -> None:
     for flow_id, rows in _each(table, "flow_id"):
         trace.counter((AGENTS, f"{flow_id} RTT (us)"), *_points(rows, "rtt_ns", 1e3))
         trace.counter((AGENTS, f"{flow_id} window (packets)"), *_points(rows, "cwnd_packets", 1))
@@ -158,27 +153,23 @@ def agents(table: pd.DataFrame, trace: Trace) -> None:
             trace.instant((AGENTS, str(flow_id)), str(row["reason"]), float(row["t_ns"]), args)
 
 
-def controls(table: pd.DataFrame, trace: Trace) -> None:
-    """Add each quantity of congestion controls."""
+def _controls(table: pd.DataFrame, trace: Trace) -> None:
     for (flow_id, name), rows in _each(table, ["flow_id", "name"]):
         trace.counter((CONTROLS, f"{flow_id} {name}"), *_points(rows, "value", 1))
 
 
-def events(table: pd.DataFrame, trace: Trace) -> None:
-    """Add events of queue pairs and links."""
+def _events(table: pd.DataFrame, trace: Trace) -> None:
     for row in table.to_dict("records"):
         place = (AGENTS, f"{row['flow_id']} events") if row["flow_id"] else (QUEUES, "events of links")
         trace.instant(place, str(row["event"]), float(row["t_ns"]), {"detail": str(row["detail"])})
 
 
-def probes(table: pd.DataFrame, trace: Trace) -> None:
-    """Add round trips of probes."""
+def _probes(table: pd.DataFrame, trace: Trace) -> None:
     for (source, destination), rows in _each(table, ["src", "dst"]):
         trace.counter((PROBES, f"{source}->{destination} RTT (us)"), *_points(rows, "rtt_ns", 1e3))
 
 
-def packets(table: pd.DataFrame, trace: Trace) -> None:
-    """Add each recorded packet when it began to leave, or was refused."""
+def _packets(table: pd.DataFrame, trace: Trace) -> None:
     columns = ["t_ps", "port", "kind", "flow_id", "psn", "bytes", "marked", "dropped", "reason"]
     rows = zip(*(table[name].tolist() for name in columns), strict=True)
     for t_ps, port, kind, flow, psn, length_bytes, marked, dropped, reason in rows:
@@ -190,17 +181,17 @@ def packets(table: pd.DataFrame, trace: Trace) -> None:
 
 
 TRACKS: Final[dict[str, Callable[[pd.DataFrame, Trace], None]]] = {
-    "flows": flows,
-    "throughput": rates,
-    "queues": queues,
-    "pauses": pauses,
-    "rtt": agents,
-    "control": controls,
-    "events": events,
-    "latency": probes,
-    "packets": packets,
+    "flows": _flows,
+    "throughput": _rates,
+    "queues": _queues,
+    "pauses": _pauses,
+    "rtt": _agents,
+    "control": _controls,
+    "events": _events,
+    "latency": _probes,
+    "packets": _packets,
 }
-"""By table, in the order of their groups."""
+"""Functions that add a table to a trace, in the order of their groups."""
 
 
 def _each(table: pd.DataFrame, by: str | list[str]) -> Iterator[tuple[Any, pd.DataFrame]]:

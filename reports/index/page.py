@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -20,25 +21,13 @@ _HEAD_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """An entry with its links, relative to the page."""
-
-    entry: Entry
-    directory: str
-    href: str
-    """The directory."""
-    report_href: str | None
-    size: str
-
-
-@dataclass(frozen=True, slots=True)
 class Group:
     """The runs of one experiment, newest first."""
 
     anchor: str
     name: str
     title: str
-    rows: list[Row]
+    entries: list[Entry]
 
 
 def write_index(results: Path, entries: Sequence[Entry]) -> Path:
@@ -57,13 +46,15 @@ def index_page(results: Path, entries: Sequence[Entry]) -> str:
     runs = [entry for entry in entries if entry.state is not State.REPORT]
     reports = [entry for entry in entries if entry.state is State.REPORT]
     size_bytes = sum(entry.size_bytes for entry in entries)
-    return environment().get_template("index.html.j2").render(
+    pages = environment()
+    pages.globals.update(shown=shown, size_text=size_text, href=partial(_href, results=results))
+    return pages.get_template("index.html.j2").render(
         title="Runs",
         generator=GENERATOR,
-        groups=_groups(results, runs),
-        reports=[_row(results, entry) for entry in reports],
+        groups=_groups(runs),
+        reports=reports,
         script=script(),
-        script_source=script_source(script()),
+        script_source=script_source(),
         total=f"{counted(len(runs), 'run')}, {size_text(size_bytes)}",
         transports=[],
         states=[(state.value, sum(run.state is state for run in runs)) for state in State],
@@ -71,14 +62,14 @@ def index_page(results: Path, entries: Sequence[Entry]) -> str:
     )  # fmt: skip
 
 
-def _groups(results: Path, runs: Sequence[Entry]) -> list[Group]:
+def _groups(runs: Sequence[Entry]) -> list[Group]:
     names = list(dict.fromkeys(run.experiment for run in runs))
     groups: list[Group] = []
     for name in names:
         own = [run for run in runs if run.experiment == name]
         titles = [run.title for run in own if run.title]
         anchor = _anchor(name, {group.anchor for group in groups})
-        groups.append(Group(anchor, name, titles[0] if titles else name, [_row(results, run) for run in own]))
+        groups.append(Group(anchor, name, titles[0] if titles else name, own))
     return groups
 
 
@@ -90,17 +81,6 @@ def _anchor(name: str, taken: set[str]) -> str:
         number += 1
         anchor = f"{first}-{number}"
     return anchor
-
-
-def _row(results: Path, entry: Entry) -> Row:
-    size = size_text(entry.size_bytes) if entry.size_bytes else "–"
-    return Row(
-        entry=entry,
-        directory=shown(entry.directory.name),
-        href=_href(entry.directory, results) + "/",
-        report_href=None if entry.report is None else _href(entry.report, results),
-        size=size,
-    )
 
 
 def _href(path: Path, results: Path) -> str:

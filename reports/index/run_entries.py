@@ -186,18 +186,22 @@ def read_combined(directory: Path, known: Collection[str]) -> Entry:
     )
 
 
-def _object(path: Path) -> Mapping[str, object]:
-    """Return a JSON object from a file of bounded size that is no link."""
+def _json(path: Path) -> object:
+    """Return the content of a file of bounded size that is no link."""
     if not is_regular(path):
         raise _DamagedError(f"{path.name} is missing")
     try:
         if path.stat().st_size > TEXT_BYTES_MAX:
             raise _DamagedError(f"{path.name} is larger than any that `rogue` writes")
-        content = parse_json(path.read_bytes())
+        return parse_json(path.read_bytes())
     except OSError as error:
         raise _DamagedError(f"{path.name} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise _DamagedError(f"{path.name} is not valid JSON") from error
+
+
+def _object(path: Path) -> Mapping[str, object]:
+    content = _json(path)
     if not isinstance(content, dict):
         raise _DamagedError(f"{path.name} is not what `rogue` writes")
     return content
@@ -206,10 +210,8 @@ def _object(path: Path) -> Mapping[str, object]:
 def judged_outcomes(path: Path) -> list[dict[str, object]]:
     """Return the outcomes with a verdict from a claims.json of any version."""
     try:
-        if not is_regular(path) or path.stat().st_size > TEXT_BYTES_MAX:
-            return []
-        content = parse_json(path.read_bytes())
-    except (OSError, ValueError):
+        content = _json(path)
+    except _DamagedError:
         return []
     outcomes = content.get("outcomes") if isinstance(content, dict) else content
     if not isinstance(outcomes, list):

@@ -159,31 +159,22 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
     """
     if list(first) == list(second):
         return Difference(0.0, None, None, None, Verdict.IDENTICAL)
-    if not np.isfinite([*first, *second]).all():
-        return _by_ranks(first, second)
-    mean = float(np.mean(second) - np.mean(first))
+    is_finite = bool(np.isfinite([*first, *second]).all())
+    mean = float(np.mean(second) - np.mean(first)) if is_finite else math.nan
     if smallest_p(len(first), len(second)) > ALPHA:
         return Difference(mean, None, None, None, Verdict.TOO_FEW)
-    low, high = _interval(first, second)
     p = _mann_whitney(first, second)
-    verdict = Verdict.NOT_FOUND
-    if p <= ALPHA and (low > 0 or high < 0):
-        verdict = Verdict.HIGHER if low > 0 else Verdict.LOWER
-    return Difference(mean, low, high, p, verdict)
+    ends: tuple[float | None, float | None] = (None, None)
+    if is_finite:
+        ends = low, high = _interval(first, second)
+        sign = (low > 0) - (high < 0)
+    else:  # infinite values rank last
+        from scipy.stats import rankdata
 
-
-def _by_ranks(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """Compare groups with infinite values, which rank last and have no mean."""
-    if smallest_p(len(first), len(second)) > ALPHA:
-        return Difference(math.nan, None, None, None, Verdict.TOO_FEW)
-    from scipy.stats import rankdata
-
-    p, ranks = _mann_whitney(first, second), rankdata([*first, *second])
-    verdict = Verdict.NOT_FOUND
-    if p <= ALPHA:
-        is_higher = ranks[len(first) :].mean() > ranks[: len(first)].mean()
-        verdict = Verdict.HIGHER if is_higher else Verdict.LOWER
-    return Difference(math.nan, None, None, p, verdict)
+        ranks = rankdata([*first, *second])
+        sign = 1 if ranks[len(first) :].mean() > ranks[: len(first)].mean() else -1
+    verdict = {1: Verdict.HIGHER, -1: Verdict.LOWER, 0: Verdict.NOT_FOUND}[sign]
+    return Difference(mean, *ends, p, verdict if p <= ALPHA else Verdict.NOT_FOUND)
 
 
 def smallest_p(first: int, second: int) -> float:

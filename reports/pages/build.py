@@ -33,7 +33,7 @@ _LOGGER = logging.getLogger(__name__)
 def build(  # noqa: PLR0913 - what a report is made of, and where it goes
     run_dirs: Path | Sequence[Path],
     output: Path | None = None,
-    going: Mapping[Path, Manifest] | None = None,
+    running: Mapping[Path, Manifest] | None = None,
     counted: Counted = in_silence,
     on_sentence: Callable[[str], object] | None = None,
     figures: Callable[[str, Results], list[FigureSection]] = figure_sections,
@@ -41,7 +41,7 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
 
     The report of one run is in its directory, that of several in a directory beside the experiments, unless
-    `output` names a file. `going` are runs that another process still writes, with their current manifests:
+    `output` names a file. `running` are runs that another process still writes, with their current manifests:
     nothing is written into them. `counted` gets the progress, `on_sentence` the result of a single run
     in a sentence or two, and `figures` draws those of a run. An unreadable run becomes a sentence in the
     report, or a ReportError if it is the only one.
@@ -49,7 +49,7 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
     directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
     if not directories:
         raise ReportError("No run directory was given; give at least one, results/<experiment>/<time>-<id>.")
-    runs, unreadable = _load(directories, going or {})
+    runs, unreadable = _load(directories, running or {})
     if not runs:
         raise ReportError(" ".join(unreadable))
     is_combined = output is None and len(directories) > 1
@@ -61,7 +61,7 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
         results.measure_all()
         _LOGGER.debug("compares with claims")
         outcomes = hold_against(read_claims(), results)
-        if run.directory not in (going or {}):
+        if run.directory not in (running or {}):
             write_whole(run.directory / CLAIMS, claims_text(run.manifest, outcomes))
         level = 2 if len(runs) == 1 else 3
         _LOGGER.debug("draws figures")
@@ -79,11 +79,11 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
     return path
 
 
-def _load(directories: list[Path], going: Mapping[Path, Manifest]) -> tuple[list[Run], list[str]]:
+def _load(directories: list[Path], running: Mapping[Path, Manifest]) -> tuple[list[Run], list[str]]:
     runs, unreadable = [], []
     for directory in directories:
         try:
-            runs.append(Run(directory, going.get(directory)))
+            runs.append(Run(directory, running.get(directory)))
         except ReportError as error:
             unreadable.append(str(error))
     return runs, unreadable

@@ -162,7 +162,7 @@ def dressed(template: str) -> Template:
         css_variable=css_variable,
         style=style(),
         script=script(),
-        script_source=script_source(script()),
+        script_source=script_source(),
         colours=DARK_PARTNERS,
     )
     return pages.get_template(template)

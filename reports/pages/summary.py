@@ -173,27 +173,28 @@ def _compare(results: Results, points: list[tuple[Setting, Setting]], *, is_brie
 
 def _differences(results: Results, own: Setting, rival: Setting) -> list[str]:
     """Give each measure of both transports at one factor point, and the failed connections."""
-    parts = [
-        _difference(results, own, rival, headline)
-        for headline in _compared(results)
-        if results.mean(own, headline.metric) and results.mean(rival, headline.metric)
-    ]
+    parts = [_difference(results, own, rival, each) for each, *_ in _pairs(results, own, rival)]
     failures = [failed_connections(results, [side]) for side in (own, rival)]
     if NO_VALUE not in failures and not all(text.startswith("0 ") for text in failures):
         parts.append(f"{failures[0]} connections fail instead of {failures[1]}")
     return parts
 
 
-def _compared(results: Results) -> list[Headline]:
-    return [headline for headline in headlines_of(results.run.manifest).shown if headline.comparison]
+def _pairs(
+    results: Results, own: Setting, rival: Setting
+) -> list[tuple[Headline, MeanInterval, MeanInterval]]:
+    """Return the measures by which transports are compared, with both means."""
+    return [
+        (headline, one, other)
+        for headline in headlines_of(results.run.manifest).shown
+        if headline.comparison
+        and (one := results.mean(own, headline.metric))
+        and (other := results.mean(rival, headline.metric))
+    ]
 
 
 def _orders(results: Results, own: Setting, rival: Setting) -> list[int]:
-    return [
-        order(one, other, headline.metric)
-        for headline in _compared(results)
-        if (one := results.mean(own, headline.metric)) and (other := results.mean(rival, headline.metric))
-    ]
+    return [order(one, other, each.metric) for each, one, other in _pairs(results, own, rival)]
 
 
 def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:

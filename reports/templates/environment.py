@@ -32,6 +32,6 @@ def script() -> Markup:
     return Markup((TEMPLATES / "report.js").read_text(encoding="utf-8"))
 
 
-def script_source(text: str) -> Markup:
-    """Return the source of an inline script for a content security policy: its SHA-256."""
-    return Markup(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'")
+def script_source() -> Markup:
+    """Return the source of that script for a content security policy: its SHA-256."""
+    return Markup(f"'sha256-{b64encode(sha256(script().encode()).digest()).decode()}'")

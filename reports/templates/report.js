@@ -1,5 +1,5 @@
-// What a reader can ask of the page: hide a transport, read values, enlarge a figure, sort and filter tables.
-// The page is complete without it. What is asked stands in the address, after #view:, so that a link keeps it.
+// Controls of the page: hide a transport, read values, enlarge a figure, sort and filter tables.
+// The page is complete without it. The address keeps the choices, after #view:.
 "use strict";
 (() => {
   const VIEW = "#view:";
@@ -18,11 +18,11 @@
 
   function read() {
     if (!location.hash.startsWith(VIEW)) return;
-    const asked = new URLSearchParams(location.hash.slice(VIEW.length));
-    for (const name of asked.getAll("hide")) view.hide.add(name);
-    view.zoom = asked.get("zoom") || "";
-    for (const text of asked.getAll("find")) keep(view.find, text, /^(\d+):(.*)$/);
-    for (const text of asked.getAll("sort")) keep(view.sort, text, /^(\d+):(-?\d+)$/);
+    const parameters = new URLSearchParams(location.hash.slice(VIEW.length));
+    for (const name of parameters.getAll("hide")) view.hide.add(name);
+    view.zoom = parameters.get("zoom") || "";
+    for (const text of parameters.getAll("find")) keep(view.find, text, /^(\d+):(.*)$/);
+    for (const text of parameters.getAll("sort")) keep(view.sort, text, /^(\d+):(-?\d+)$/);
   }
 
   function keep(map, text, form) {
@@ -31,12 +31,12 @@
   }
 
   function write() {
-    const asked = new URLSearchParams();
-    for (const name of view.hide) asked.append("hide", name);
-    if (view.zoom) asked.append("zoom", view.zoom);
-    for (const [table, text] of view.find) if (text) asked.append("find", `${table}:${text}`);
-    for (const [table, column] of view.sort) asked.append("sort", `${table}:${column}`);
-    const text = asked.toString();
+    const parameters = new URLSearchParams();
+    for (const name of view.hide) parameters.append("hide", name);
+    if (view.zoom) parameters.append("zoom", view.zoom);
+    for (const [table, text] of view.find) if (text) parameters.append("find", `${table}:${text}`);
+    for (const [table, column] of view.sort) parameters.append("sort", `${table}:${column}`);
+    const text = parameters.toString();
     if (text || location.hash.startsWith(VIEW)) history.replaceState(null, "", text ? VIEW + text : "#");
   }
 
@@ -127,7 +127,7 @@
     return found;
   }
 
-  function tellValues(figure) {
+  function showValues(figure) {
     const plot = figure.querySelector(".plot");
     const picture = plot.querySelector("svg");
     if (!plot.dataset.axes || !picture) return;
@@ -181,7 +181,7 @@
     }
   }
 
-  function askTable(table, at) {
+  function addControls(table, at) {
     [...table.tHead.rows[0].cells].forEach((head, place) => {
       const button = element("button", {type: "button", className: "sort"}, ...head.childNodes);
       button.onclick = () => {
@@ -212,9 +212,9 @@
   hide();
   for (const figure of document.querySelectorAll("figure")) {
     enlarge(figure);
-    tellValues(figure);
+    showValues(figure);
   }
-  tables.forEach(askTable);
+  tables.forEach(addControls);
   document.addEventListener("keydown", event => {
     const open = document.querySelector("figure.enlarged .enlarge");
     if (event.key === "Escape" && open) open.click();

@@ -1,6 +1,7 @@
 """The sample data set, written once."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,46 +75,23 @@ def published(sample_run: Path) -> Results:
     return found
 
 
-@pytest.fixture(scope="session")
-def waiting(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Transfers that wait for others."""
-    return Results(Run(write_waiting_run(tmp_path_factory.mktemp("waiting"))))
+def _results_of(write: Callable[[Path], Path]) -> Callable[[pytest.TempPathFactory], Results]:
+    """Return a fixture: the run that a function writes."""
+
+    @pytest.fixture(scope="session")
+    def results_of_kind(tmp_path_factory: pytest.TempPathFactory) -> Results:
+        return Results(Run(write(tmp_path_factory.mktemp("kind"))))
+
+    return results_of_kind
 
 
-@pytest.fixture(scope="session")
-def staggered(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Flows that come and go."""
-    return Results(Run(write_staggered_run(tmp_path_factory.mktemp("staggered"))))
-
-
-@pytest.fixture(scope="session")
-def pings(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Single transfers of several sizes."""
-    return Results(Run(write_ping_run(tmp_path_factory.mktemp("pings"))))
-
-
-@pytest.fixture(scope="session")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Many pairs at two loads."""
-    return Results(Run(write_pairs_run(tmp_path_factory.mktemp("pairs"))))
-
-
-@pytest.fixture(scope="session")
-def random_transfers(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Random transfers by three transports."""
-    return Results(Run(write_random_run(tmp_path_factory.mktemp("random"))))
-
-
-@pytest.fixture(scope="session")
-def recovering(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A link cut, by a READ and by a WRITE."""
-    return Results(Run(write_recovery_run(tmp_path_factory.mktemp("recovering"))))
-
-
-@pytest.fixture(scope="session")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Hosts whose processors were watched."""
-    return Results(Run(write_loaded_run(tmp_path_factory.mktemp("loaded"))))
+waiting = _results_of(write_waiting_run)
+staggered = _results_of(write_staggered_run)
+pings = _results_of(write_ping_run)
+pairs = _results_of(write_pairs_run)
+random_transfers = _results_of(write_random_run)
+recovering = _results_of(write_recovery_run)
+loaded = _results_of(write_loaded_run)
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def test_number(value: float | None, unit: Unit, text: str) -> None:
     assert number_text(value, unit) == text
 
 
-def test_symbol_follows_the_number_and_never_stands_alone() -> None:
+def test_symbol_follows_the_number() -> None:
     assert quantity_text(9.21e9, Unit.RATE) == f"9.21{NARROW_SPACE}Gb/s"
     assert quantity_text(0.991, Unit.INDEX) == "0.991"
     assert quantity_text(None, Unit.RATE) == NO_VALUE
@@ -129,12 +129,12 @@ def test_values_of_a_row_have_one_unit(values: tuple[float | None, ...], unit: U
         ("½", "1/2"),
     ],
 )  # fmt: skip
-def test_latex_prints_what_stands_there(text: str, latex: str) -> None:
+def test_latex_escapes(text: str, latex: str) -> None:
     assert latex_text(text) == latex
     assert latex.isascii()
 
 
-def test_no_run_at_all() -> None:
+def test_report_needs_a_run() -> None:
     with pytest.raises(ReportError, match=r"No run directory was given; give at least one, .*\.$"):
         build([])
 

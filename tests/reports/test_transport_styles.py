@@ -106,9 +106,7 @@ def test_a_transport_of_the_table_looks_the_same_in_every_run() -> None:
 
 
 @pytest.mark.parametrize("count", [12, 40, 120])
-def test_transports_of_a_run_differ_in_colour_while_there_are_colours_and_always_in_their_look(
-    count: int,
-) -> None:
+def test_transports_of_a_run_look_different(count: int) -> None:
     styles = list(styles_of([(f"t{n}", f"t{n}") for n in range(count)]).values())
     assert len({style.colour for style in styles}) == min(count, len(SPARE_COLOURS))
     assert len({(style.colour, style.marker, style.line) for style in styles}) == count
@@ -142,11 +140,11 @@ def test_every_colour_has_a_dark_partner() -> None:
         ("roce+vegas", "roce+vegas"),
     ],
 )
-def test_names_of_known_words_are_said(name: str, said: str) -> None:
+def test_display_names(name: str, said: str) -> None:
     assert style_of(name).name == said
 
 
-def test_own_parameters_stand_behind_the_name() -> None:
+def test_name_of_a_transport_with_parameters() -> None:
     timely = style_of("roce+timely+pfc", "roce+timely+pfc,variant=ns3-rdma,initial_rate=9.5Gbps")
     assert timely.name == "RoCE with TIMELY and PFC (variant=ns3-rdma, initial_rate=9.5Gbps)"
     assert style_of("rogue", "rogue,rtt_noise=5us").name == "RoGUE (rtt_noise=5us)"

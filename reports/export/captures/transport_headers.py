@@ -77,7 +77,7 @@ def invariant_crc(packet: bytes) -> bytes:
     masked[ip + 1] = masked[ip + 8] = 0xFF  # type of service, time to live
     masked[ip + 10 : ip + 12] = b"\xff\xff"  # checksum
     masked[ip + IPV4_BYTES + 6 : ip + IPV4_BYTES + 8] = b"\xff\xff"  # that of UDP
-    masked[bth + 4] = 0xFF  # FECN, BECN and what is reserved beside them
+    masked[bth + 4] = 0xFF  # FECN, BECN and reserved bits
     return zlib.crc32(masked).to_bytes(4, "little")
 
 
@@ -96,10 +96,15 @@ def opcode_of(packet: Packet) -> int:
 def _base(packet: Packet, padding: int) -> bytes:
     """Return the BTH. Source: volume 1, 9.2; the bits of congestion: annex A17, 17.9."""
     backward = 0x40 if packet.kind == "cnp" else 0
-    asks = 0x80 if "ack_request" in packet.flags else 0
+    ack_request = 0x80 if "ack_request" in packet.flags else 0
     psn = (packet.psn or 0) & 0xFFFFFF
     return struct.pack(
-        ">BBHII", opcode_of(packet), padding << 4, PARTITION, backward << 24 | packet.qp_num, asks << 24 | psn
+        ">BBHII",
+        opcode_of(packet),
+        padding << 4,
+        PARTITION,
+        backward << 24 | packet.qp_num,
+        ack_request << 24 | psn,
     )
 
 

@@ -54,7 +54,7 @@ WORSE = [
 
 
 @pytest.mark.parametrize(("better", "worse"), list(zip(STEPS, WORSE, strict=True)))
-def test_each_step_decides_before_the_ones_below_it_and_never_the_verdict(
+def test_best_evidence_ignores_the_verdict(
     better: tuple[BoardRun, list[StoredOutcome]], worse: tuple[BoardRun, list[StoredOutcome]]
 ) -> None:
     for order in ((better, worse), (worse, better)):
@@ -64,7 +64,7 @@ def test_each_step_decides_before_the_ones_below_it_and_never_the_verdict(
         assert found.verdict is Verdict.MISSED
 
 
-def test_least_number_of_seeds_of_its_points_counts() -> None:
+def test_evidence_has_the_least_number_of_seeds() -> None:
     few = (run("few"), [outcome(n=9), outcome(n=2)])
     assert best(few, (run("many"), [outcome(n=3), outcome(n=3)])).run == run("many")
 
@@ -77,7 +77,7 @@ def test_claims_without_evidence_stay() -> None:
     assert (board["R-1"].n, board["R-1"].measured, evidence_text(board["R-1"])) == (0, "", "")
 
 
-def test_what_was_not_run_is_no_evidence() -> None:
+def test_not_run_is_no_evidence() -> None:
     old = (run("old"), [outcome(n=1)])
     assert best(old, (run("new", created_utc="2027"), [outcome(verdict="not run", n=0)])).run == run("old")
 
@@ -92,7 +92,7 @@ def test_several_factor_points_count_with_the_worst() -> None:
 ALL_CLAIMS = read_claims()
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_stored_outcomes_are_read(tmp_path: Path) -> None:
     run = write_run(tmp_path / "a", outcome(), outcome("R-16-p10"))
     assert stored_outcomes(run) == [outcome(), outcome("R-16-p10")]
 
@@ -102,7 +102,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     [None, "", "{", "[]", '{"schema": 1}', b"\xff"],
     ids=["gone", "empty", "cut", "list", "part", "bytes"],
 )
-def test_a_file_that_cannot_be_used_is_none(tmp_path: Path, text: str | bytes | None) -> None:
+def test_unusable_claims_file_has_no_outcomes(tmp_path: Path, text: str | bytes | None) -> None:
     run = write_run(tmp_path / "a", outcome())
     (run / "claims.json").unlink()
     if text is not None:
@@ -174,7 +174,7 @@ def test_a_claim_that_is_defined_differently_is_left_out(board: list[BoardClaim]
 @pytest.mark.parametrize(
     ("change", "got"), [({"schema": 1}, "got 1 for schema"), ({"claims": 7}, "got 7 for claims")]
 )
-def test_a_file_that_is_not_a_board_is_refused(
+def test_file_of_another_kind_is_no_board(
     board: list[BoardClaim], tmp_path: Path, change: dict[str, object], got: str
 ) -> None:
     path = written(board, tmp_path / "claims.json", **change)

@@ -2,10 +2,10 @@
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from helpers.html_page import Page
 from helpers.small_runs import COMMIT, outcome, write_run
 
 from rogue.reports.board import (
@@ -21,16 +21,6 @@ from rogue.reports.claims import read_claims
 from rogue.reports.reading.files import read_manifest
 
 
-class Elements(HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-
 @pytest.fixture
 def board(tmp_path: Path) -> list[BoardClaim]:
     points = [outcome("R-21-rogue", factors={"workload.senders": str(n)}) for n in (2, 4)]
@@ -43,16 +33,9 @@ def board(tmp_path: Path) -> list[BoardClaim]:
 
 def test_every_claim_has_a_row_with_an_anchor(board: list[BoardClaim], tmp_path: Path) -> None:
     text = board_page(board, tmp_path / "results")
-    elements = Elements(text).found
-    identifiers = [attributes["id"] for _, attributes in elements if "id" in attributes]
-    assert len(identifiers) == len(set(identifiers))
-    assert {f"claim-{claim.id}" for claim in read_claims()} <= set(identifiers)
-    targets = {
-        (a.get("href") or "")[1:]
-        for tag, a in elements
-        if tag == "a" and (a.get("href") or "").startswith("#")
-    }
-    assert targets <= set(identifiers)
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids))
+    assert {f"claim-{claim.id}" for claim in read_claims()} | page.targets <= set(page.ids)
     assert "Said &lt;so&gt;." in text
     assert "Each of 2 factor points" in text
     assert "1 run (20" in text
@@ -76,10 +59,11 @@ def test_each_number_has_its_tolerance_its_kind_and_its_badges(
 def test_page_needs_nothing_from_outside(board: list[BoardClaim], tmp_path: Path) -> None:
     text = board_page(board, tmp_path)
     assert "<script" not in text
-    for _, attributes in Elements(text).found:
+    page = Page(text)
+    for _, attributes in page.elements:
         for key in ("src", "href"):
             assert not re.match(r"(https?:)?//", attributes.get(key) or "")
-    levels = [int(tag[1]) for tag, _ in Elements(text).found if re.fullmatch(r"h[1-6]", tag)]
+    levels = page.heading_levels
     assert levels[0] == 1 and set(levels[1:]) == {2}
 
 

@@ -39,11 +39,11 @@ def test_headline_adds_the_papers_up_and_counts_no_badge() -> None:
     )
 
 
-def test_second_line_has_the_rest_and_why() -> None:
+def test_sentence_about_badges() -> None:
     assert badged_sentence(COUNTS) == (
         "3 claims with badges (2 fitted and 2 vacuous alone): 2 reproduced and 1 close."
     )
-    assert badged_sentence(Counts({}, {}, {})) == "No claim wears a badge."
+    assert badged_sentence(Counts({}, {}, {})) == "No claim has a badge."
 
 
 def test_table_has_the_verdicts_that_occur_and_a_sum() -> None:
@@ -55,7 +55,7 @@ def test_table_has_the_verdicts_that_occur_and_a_sum() -> None:
     ]
 
 
-def test_table_of_badges_has_no_sum_for_a_claim_may_wear_two() -> None:
+def test_table_of_badges_has_no_sum() -> None:
     assert badge_table(COUNTS) == [
         ["badge", "claims", "reproduced", "close"],
         ["fitted", "2", "2", "0"],
@@ -63,7 +63,7 @@ def test_table_of_badges_has_no_sum_for_a_claim_may_wear_two() -> None:
     ]
 
 
-def test_every_claim_is_counted_once_and_only_what_wears_no_badge_in_the_headline() -> None:
+def test_headline_counts_claims_without_badges() -> None:
     claims = read_claims()
     counts = Counts.of(best_evidence(claims, []))
     number = {
@@ -125,7 +125,7 @@ def test_the_committed_tally_is_the_sum_of_its_claims(committed: Mapping[str, An
         assert committed[name] == summed
 
 
-def test_the_committed_board_has_the_kinds_and_badges_of_today(committed: Mapping[str, Any]) -> None:
+def test_committed_board_has_current_kinds_and_badges(committed: Mapping[str, Any]) -> None:
     told = {each["id"]: (each["kind"], each["badges"], each["is_headline"]) for each in committed["claims"]}
     assert told == {
         claim.id: (
@@ -145,7 +145,7 @@ def test_every_verdict_of_the_committed_board_names_commit_seeds_and_date(
     assert all(run["commit"] and run["seeds"] and run["created_utc"] for run in runs)
 
 
-def test_what_came_to_nothing_is_explained_on_the_committed_board(committed: Mapping[str, Any]) -> None:
+def test_infinite_means_of_the_committed_board_are_explained(committed: Mapping[str, Any]) -> None:
     """I-4: a mean with what never came back is infinite, and reads `none`."""
     texts = [
         outcome["reasons"]
@@ -197,7 +197,7 @@ def test_experiments_of_a_paper(paper: str, some: set[str], other: set[str]) -> 
     assert not other & set(found)
 
 
-def test_all_are_those_of_all_papers() -> None:
+def test_experiments_of_all_papers() -> None:
     found = experiments_of("all", CLAIMS, SHIPPED)
     assert set(found) == {
         name for paper in papers_of(CLAIMS) for name in experiments_of(paper, CLAIMS, SHIPPED)
@@ -212,6 +212,6 @@ def test_all_are_those_of_all_papers() -> None:
     assert len(found) == len(set(found))
 
 
-def test_unknown_paper_is_a_sentence() -> None:
+def test_unknown_paper_is_an_error() -> None:
     with pytest.raises(ReportError, match="got 'vegas', expected one of rogue, "):
         experiments_of("vegas", CLAIMS, SHIPPED)

@@ -25,7 +25,7 @@ def view_of(directory: Path, queues: list[dict[str, object]], pauses: list[dict[
     return Results(Run(run)).views["c-r1"]
 
 
-def test_it_is_where_most_waits(tmp_path: Path) -> None:
+def test_bottleneck_is_the_longest_queue(tmp_path: Path) -> None:
     queues = [
         queue("a->b", 1, 3000),
         queue("a->b", 2, 3000, drops=2),
@@ -37,7 +37,7 @@ def test_it_is_where_most_waits(tmp_path: Path) -> None:
     assert (found.port, found.share, found.longest_bytes, found.dropped) == ("a->b", 0.75, 3000, 2)
 
 
-def test_the_sentence_says_what_speaks_for_it(tmp_path: Path) -> None:
+def test_bottleneck_sentence_has_evidence(tmp_path: Path) -> None:
     pause = {"node": "a", "port": "a->b", "priority": 0, "start_ns": 0, "duration_ns": 1_500_000}
     other = {**pause, "port": "b->c"}
     view = view_of(tmp_path, [queue("a->b", 1, 3000, marks=4)], [pause, other])
@@ -47,7 +47,7 @@ def test_the_sentence_says_what_speaks_for_it(tmp_path: Path) -> None:
     )
 
 
-def test_where_nothing_waits_there_is_none(tmp_path: Path) -> None:
+def test_no_queue_means_no_bottleneck(tmp_path: Path) -> None:
     view = view_of(tmp_path, [queue("a->b", 1, 0)], [])
     assert bottleneck_of(view) is None
     assert "own links are the limit" in bottleneck_sentence(view)
@@ -82,7 +82,7 @@ def test_worked_examples(
     }
 
 
-def test_groups_have_transports_of_their_own(tmp_path: Path) -> None:
+def test_packets_of_groups_with_different_transports(tmp_path: Path) -> None:
     """If one group has telemetry, all RDMA packets have room for it, and TCP packets do not."""
     traffic: list[dict[str, object]] = [
         {"name": "rdma", "transport": None},
@@ -98,5 +98,5 @@ def test_groups_have_transports_of_their_own(tmp_path: Path) -> None:
     assert {each.frame_bytes for each in packets.values()} == {1128}
 
 
-def test_a_transport_that_nobody_knows_has_no_packets(tmp_path: Path) -> None:
+def test_unknown_transport_has_no_packets(tmp_path: Path) -> None:
     assert packets_of_flows(view_of_of_packets(tmp_path, "carrier-pigeon", [])) == {}

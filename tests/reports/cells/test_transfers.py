@@ -11,14 +11,14 @@ from rogue.reports.cells.activity import Level, always_busy, levels_of, spans_of
 from rogue.reports.cells.transfers import Waits, waits_of
 
 
-def test_probes_are_none_and_flows_are_ordered_as_people_count() -> None:
+def test_flows_are_in_natural_order_without_probes() -> None:
     found = transfers(transfer("h10"), transfer("probe", size_bytes=0), transfer("h2"), transfer("h10"))
     assert found.flow_ids == ("h2", "h10")
     assert found.flow.tolist() == [1, 0, 1]
     assert len(found) == 3
 
 
-def test_what_never_came_is_not_a_number() -> None:
+def test_missing_times_are_nan() -> None:
     found = transfers(transfer("a", end_ns=None, fct_ns=None, status="unfinished"), transfer("a", fct_ns=7))
     assert np.isnan(found.end_ns).tolist() == [True, False]
     assert np.isnan(found.fct_ns).tolist() == [True, False]
@@ -60,7 +60,7 @@ def found(*rows: dict[str, object]) -> Waits | None:
     return waits_of(pd.DataFrame(filled("flows", rows)))
 
 
-def test_it_leads_back_from_the_last_to_arrive() -> None:
+def test_critical_path_starts_at_the_last_arrival() -> None:
     waits = found(
         row("a->b", 1, (0, 10)),
         row("c->b", 1, (0, 20)),
@@ -73,11 +73,11 @@ def test_it_leads_back_from_the_last_to_arrive() -> None:
     assert (waits.first_ns, waits.is_complete) == (0, True)
 
 
-def test_where_nothing_is_known_to_have_arrived_there_is_none() -> None:
+def test_waits_need_known_arrivals() -> None:
     assert found(row("a->b", 1, (0, None))) is None
 
 
-def test_one_that_never_arrived_is_told() -> None:
+def test_incomplete_waits() -> None:
     waits = found(row("a->b", 1, (0, 10)), row("b->c", 1, (10, None), ("a->b", 1)))
     assert waits is not None
     assert not waits.is_complete

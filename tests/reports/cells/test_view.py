@@ -1,5 +1,6 @@
 """The window in which all flows have work, and goodput inside it."""
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,19 +10,37 @@ from helpers.small_runs import SECOND, delivery, tiny_view, transfer
 
 from rogue.reports.cells.view import CellView, Window, common_interval_ns, once_per_cell
 
+FIRST, SECOND_FLOW = "main/h0->h2", "main/h1->h2"
+Rows = Sequence[Mapping[str, object]]
 
-def test_window_ends_with_the_first_flow_that_is_done(tmp_path: Path) -> None:
-    view = tiny_view(
-        tmp_path,
-        {
-            "flows": [
-                transfer("main/h0->h2", end_ns=2 * SECOND + 7),
-                transfer("main/h1->h2", end_ns=4 * SECOND),
-            ],
-            "throughput": [delivery(f"main/h{n}->h2", t * SECOND, 1) for t in (1, 2, 3, 4) for n in (0, 1)],
-        },
-    )
-    assert view.window == Window(0, 2 * SECOND)
+
+def flow_view(
+    directory: Path, flows: Rows, throughput: Rows = (), queues: Rows = (), **facts: object
+) -> CellView:
+    tables = {"flows": flows, "throughput": throughput, "queues": queues}
+    return tiny_view(directory, {name: rows for name, rows in tables.items() if rows}, **facts)
+
+
+def samples(*flow_ids: str, seconds: int = 4) -> list[dict[str, object]]:
+    """Return a byte per second of each flow."""
+    return [delivery(flow_id, t * SECOND, 1) for t in range(1, seconds + 1) for flow_id in flow_ids]
+
+
+DONE_EARLY = [transfer(FIRST, end_ns=2 * SECOND + 7), transfer(SECOND_FLOW, end_ns=4 * SECOND)]
+CONTINUES = [
+    transfer(FIRST, end_ns=SECOND),
+    transfer(FIRST, start_ns=SECOND, end_ns=3 * SECOND),
+    transfer(SECOND_FLOW, end_ns=None, status="unfinished"),
+]
+
+
+@pytest.mark.parametrize(("flows", "end_s"), [(DONE_EARLY, 2), (CONTINUES, 3)])
+def test_window_ends_when_the_first_flow_is_done(
+    tmp_path: Path, flows: list[dict[str, object]], end_s: int
+) -> None:
+    """A flow with a later transfer is not done by its first one."""
+    view = tiny_view(tmp_path, {"flows": flows, "throughput": samples(FIRST, SECOND_FLOW)})
+    assert view.window == Window(0, end_s * SECOND)
 
 
 @pytest.mark.parametrize(("end_ns", "is_over"), [(SECOND - 1, True), (SECOND, False)])
@@ -41,36 +60,11 @@ def test_traffic_that_is_over_before_the_first_sample_has_no_rate(
     assert view.bottleneck_queue is not None and view.bottleneck_queue["bytes"].tolist() == [7]
 
 
-def test_flow_that_goes_on_is_not_done_by_its_first_transfer(tmp_path: Path) -> None:
-    view = tiny_view(
-        tmp_path,
-        {
-            "flows": [
-                transfer("main/h0->h2", end_ns=1 * SECOND),
-                transfer("main/h0->h2", start_ns=SECOND, end_ns=3 * SECOND),
-                transfer("main/h1->h2", end_ns=None, status="unfinished"),
-            ],
-            "throughput": [delivery(f"main/h{n}->h2", t * SECOND, 1) for t in (1, 2, 3, 4) for n in (0, 1)],
-        },
-    )
-    assert view.window == Window(0, 3 * SECOND)
-
-
 def test_failure_does_not_end_the_window(tmp_path: Path) -> None:
     """A flow that dies at 1 s counts as zero until the end; otherwise failing would look like finishing."""
-    view = tiny_view(
-        tmp_path,
-        {
-            "flows": [
-                transfer("main/h0->h2", status="error", end_ns=SECOND),
-                transfer("main/h1->h2", end_ns=4 * SECOND),
-            ],
-            "throughput": [
-                delivery("main/h0->h2", SECOND, 100),
-                *[delivery("main/h1->h2", t * SECOND, 100) for t in (1, 2, 3, 4)],
-            ],
-        },
-    )
+    flows = [transfer(FIRST, status="error", end_ns=SECOND), transfer(SECOND_FLOW, end_ns=4 * SECOND)]
+    rows = [delivery(FIRST, SECOND, 100), *(delivery(SECOND_FLOW, t * SECOND, 100) for t in (1, 2, 3, 4))]
+    view = tiny_view(tmp_path, {"flows": flows, "throughput": rows})
     assert view.window == Window(0, 4 * SECOND)
     goodput = view.goodput(SECOND)
     assert goodput is not None
@@ -82,46 +76,31 @@ def test_failure_does_not_end_the_window(tmp_path: Path) -> None:
 def test_goodput_adds_samples_to_intervals(tmp_path: Path) -> None:
     """Ten samples of 100 ms make 1 s; the half interval at the end does not count."""
     tenth = SECOND // 10
-    view = tiny_view(
-        tmp_path,
-        {
-            "flows": [transfer("main/h0->h2", end_ns=None, status="unfinished")],
-            "throughput": [delivery("main/h0->h2", n * tenth, n, tenth) for n in range(1, 16)],
-        },
-    )
+    rows = [delivery(FIRST, n * tenth, n, tenth) for n in range(1, 16)]
+    view = flow_view(tmp_path, [transfer(FIRST, end_ns=None, status="unfinished")], rows)
     goodput = view.goodput(SECOND)
     assert goodput is not None
     assert goodput.index.tolist() == [SECOND]
     assert goodput["main/h0->h2"].tolist() == [8.0 * sum(range(1, 11))]
 
 
-def test_samples_coarser_than_the_interval_say_nothing_about_it(tmp_path: Path) -> None:
-    view = tiny_view(
-        tmp_path, {"flows": [transfer("main/h0->h2")], "throughput": [delivery("main/h0->h2", SECOND, 1)]}
-    )
-    assert view.goodput(SECOND // 10) is None
+def test_coarse_samples_have_no_goodput(tmp_path: Path) -> None:
+    assert flow_view(tmp_path, [transfer(FIRST)], samples(FIRST, seconds=1)).goodput(SECOND // 10) is None
 
 
-def test_ideal_share_divides_by_the_flows_that_were_asked_for(tmp_path: Path) -> None:
+def test_ideal_share_counts_failed_flows(tmp_path: Path) -> None:
     flows = [transfer("main/h0->h2"), transfer("main/h1->h2", status="error")]
     view = tiny_view(tmp_path, {"flows": flows}, ideal_goodput_bps=9e9)
     assert view.ideal_share_bps == 4.5e9
 
 
 def test_bottleneck_is_the_longest_queue_inside_the_window(tmp_path: Path) -> None:
-    samples = [
+    queues = [
         {"node": "s0", "port": port, "t_ns": t * SECOND, "bytes": size, "max_bytes": size}
         for port, size in (("s0->h2", 500), ("s0->h1", 10))
         for t in (1, 2, 3)
     ]
-    view = tiny_view(
-        tmp_path,
-        {
-            "flows": [transfer("main/h0->h2")],
-            "throughput": [delivery("main/h0->h2", t * SECOND, 1) for t in (1, 2, 3)],
-            "queues": samples,
-        },
-    )
+    view = flow_view(tmp_path, [transfer(FIRST)], samples(FIRST, seconds=3), queues)
     assert view.bottleneck_port == ("s0->h2", 0)
     assert view.bottleneck_queue is not None
     assert view.bottleneck_queue["t_ns"].tolist() == [SECOND, 2 * SECOND]
@@ -129,17 +108,9 @@ def test_bottleneck_is_the_longest_queue_inside_the_window(tmp_path: Path) -> No
 
 def test_queue_counts_while_transfers_arrive_not_while_they_drain(tmp_path: Path) -> None:
     """Of ten samples those after the warm-up of 2 s and up to the last arrival at 5 s; the figure has all."""
-    view = tiny_view(
-        tmp_path,
-        {
-            "flows": [transfer("main/h0->h2", end_ns=8 * SECOND)],
-            "queues": [
-                {"node": "s0", "port": "s0->h2", "t_ns": t * SECOND, "bytes": t} for t in range(1, 11)
-            ],
-        },
-        warm_up_ns=2 * SECOND,
-        arriving_ns=5 * SECOND,
-    )
+    queues = [{"node": "s0", "port": "s0->h2", "t_ns": t * SECOND, "bytes": t} for t in range(1, 11)]
+    facts = {"warm_up_ns": 2 * SECOND, "arriving_ns": 5 * SECOND}
+    view = flow_view(tmp_path, [transfer(FIRST, end_ns=8 * SECOND)], queues=queues, **facts)
     queue, whole = view.bottleneck_queue, view.whole_bottleneck_queue
     assert queue is not None
     assert queue["bytes"].tolist() == [3, 4, 5]
@@ -147,7 +118,7 @@ def test_queue_counts_while_transfers_arrive_not_while_they_drain(tmp_path: Path
     assert whole["bytes"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
-def test_the_known_testbeds_the_bottleneck(tmp_path: Path) -> None:
+def test_bottleneck_named_by_the_testbed(tmp_path: Path) -> None:
     queues = [
         {"node": "s0", "port": port, "priority": priority, "t_ns": SECOND, "bytes": size_bytes}
         for port, priority, size_bytes in (("s0->h0", 0, 900), ("s0->h2", 0, 10), ("s0->h2", 3, 20))
@@ -172,17 +143,12 @@ def test_interval_is_the_longest_that_fits_five_times(
     tmp_path: Path, seconds: int, sample_ns: int, interval_ns: int
 ) -> None:
     ends = range(sample_ns, seconds * SECOND + 1, sample_ns)
-    view = tiny_view(
-        tmp_path,
-        {
-            "flows": [transfer("main/h0->h2", end_ns=seconds * SECOND)],
-            "throughput": [delivery("main/h0->h2", t, 1, sample_ns) for t in ends],
-        },
-    )
+    rows = [delivery(FIRST, t, 1, sample_ns) for t in ends]
+    view = flow_view(tmp_path, [transfer(FIRST, end_ns=seconds * SECOND)], rows)
     assert common_interval_ns([view]) == interval_ns
 
 
-def test_cell_without_tables_has_nothing(tmp_path: Path) -> None:
+def test_cell_without_tables(tmp_path: Path) -> None:
     view = tiny_view(tmp_path, {})
     assert view.flow_ids == ()
     assert view.window is None
@@ -191,7 +157,7 @@ def test_cell_without_tables_has_nothing(tmp_path: Path) -> None:
     assert view.ideal_share_bps is None
 
 
-def test_a_function_of_a_cell_is_worked_out_once_per_cell_and_argument(tmp_path: Path) -> None:
+def test_function_of_a_cell_is_cached(tmp_path: Path) -> None:
     calls: list[tuple[str, int]] = []
 
     @once_per_cell
@@ -207,15 +173,9 @@ def test_a_function_of_a_cell_is_worked_out_once_per_cell_and_argument(tmp_path:
 
 def test_payload_of_each_flow_is_that_inside_the_window(tmp_path: Path) -> None:
     """The second flow continues after the first is done; its throughput then does not count."""
-    view = tiny_view(
-        tmp_path,
-        {
-            "flows": [transfer("main/h0->h2", end_ns=2 * SECOND), transfer("main/h1->h2", end_ns=4 * SECOND)],
-            "throughput": [
-                delivery(f"main/h{n}->h2", t * SECOND, 10 + n) for t in (1, 2, 3, 4) for n in (1, 0)
-            ],
-        },
-    )
+    flows = [transfer(FIRST, end_ns=2 * SECOND), transfer(SECOND_FLOW, end_ns=4 * SECOND)]
+    rows = [delivery(f"main/h{n}->h2", t * SECOND, 10 + n) for t in (1, 2, 3, 4) for n in (1, 0)]
+    view = flow_view(tmp_path, flows, rows)
     assert view.delivered_bytes_of_flows is not None
     assert list(view.delivered_bytes_of_flows) == [20, 22]
 
@@ -244,7 +204,7 @@ def _joining(*rows: Any) -> dict[str, list[dict[str, object]]]:
     ],
     ids=["one grid", "each flow on its grid"],
 )
-def test_samples_of_any_length_count_where_they_lie(tmp_path: Path, rows: Any) -> None:
+def test_samples_of_any_length_are_split_by_time(tmp_path: Path, rows: Any) -> None:
     view, ms = tiny_view(tmp_path, _joining(*rows)), 1_000_000
     assert view.window == Window(17 * ms, 64 * ms)
     assert view.delivered_bytes_of_flows is not None

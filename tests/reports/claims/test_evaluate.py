@@ -15,58 +15,81 @@ from rogue.reports.results import Results
 pytestmark = pytest.mark.usefixtures("own_conditions")
 
 
+NEVER = MeanInterval(math.inf, 0.89, math.inf, 5, (0.89, 0.9, math.inf, 0.9, 0.9))
+ALWAYS_LOST = MeanInterval(math.inf, math.inf, math.inf, 3)
+
+
+def side(sign: str, value: float | None = None) -> dict[str, object]:
+    """Return the fields of a claim about a side: of a value, or of native RoCE."""
+    reference = {"than": {"transport": "roce"}} if value is None else {"value": value}
+    return {"judged_by": "side", "published": None, "direction": {"sign": sign} | reference}
+
+
+ABOVE_ROCE = {"direction": side("above")["direction"]}
+
+
 @pytest.mark.parametrize(
-    ("value", "verdict"),
+    ("own", "rival", "changes", "verdict"),
     [
-        (0.90, Verdict.REPRODUCED),
-        (0.919, Verdict.REPRODUCED),
-        (0.881, Verdict.REPRODUCED),
-        (0.935, Verdict.CLOSE),
-        (0.865, Verdict.CLOSE),
-        (0.95, Verdict.MISSED),
-        (0.5, Verdict.MISSED),
+        # A published number with a tolerance of 0.02.
+        *((narrow(value), None, {}, Verdict.REPRODUCED) for value in (0.90, 0.919, 0.881)),
+        *((narrow(value), None, {}, Verdict.CLOSE) for value in (0.935, 0.865)),
+        *((narrow(value), None, {}, Verdict.MISSED) for value in (0.95, 0.5)),
+        # Bounds.
+        (narrow(1.3), None, {"bound": "at_least", "tolerance": 0}, Verdict.REPRODUCED),
+        (narrow(0.9), None, {"bound": "at_least", "tolerance": 0}, Verdict.REPRODUCED),
+        (narrow(0.899), None, {"bound": "at_least", "tolerance": 0}, Verdict.MISSED),
+        (narrow(0.1), None, {"bound": "at_most"}, Verdict.REPRODUCED),
+        (narrow(0.919), None, {"bound": "at_most"}, Verdict.REPRODUCED),
+        (narrow(0.95), None, {"bound": "at_most"}, Verdict.MISSED),
+        # A missed number may have the right order.
+        (narrow(0.5), narrow(0.2), ABOVE_ROCE, Verdict.RIGHT_SIGN),
+        (narrow(0.5), narrow(0.6), ABOVE_ROCE, Verdict.MISSED),
+        # The side of a value; the whole interval must be on it.
+        (narrow(0.3), None, side("above", 0.0), Verdict.AGREES),
+        (narrow(0.0), None, side("above", 0.0), Verdict.MISSED),
+        (narrow(-1.0), None, side("below", 0.0), Verdict.AGREES),
+        (narrow(0.0), None, side("below", 0.0), Verdict.MISSED),
+        (MeanInterval(0.4, 0.3, 0.49, 5), None, side("below", 0.5), Verdict.AGREES),
+        (MeanInterval(0.4, 0.3, 0.51, 5), None, side("below", 0.5), Verdict.UNDECIDED),
+        # Less than one percent is no direction.
+        (narrow(0.995), narrow(1.0), side("below"), Verdict.MISSED),
+        (narrow(0.985), narrow(1.0), side("below"), Verdict.AGREES),
+        (narrow(1.0), narrow(1.0), side("below"), Verdict.MISSED),
+        # An infinite mean reproduces no number and is above all others.
+        *((NEVER, None, {"bound": bound}, Verdict.MISSED) for bound in ("equals", "at_least", "at_most")),
+        (narrow(0.5), ALWAYS_LOST, side("below"), Verdict.AGREES),
+        (narrow(0.5), ALWAYS_LOST, side("above"), Verdict.MISSED),
+        (narrow(0.5), NEVER, side("below"), Verdict.AGREES),
+        (narrow(0.95), NEVER, side("below"), Verdict.UNDECIDED),
+        (NEVER, NEVER, side("below"), Verdict.MISSED),
+        (NEVER, NEVER, side("above"), Verdict.MISSED),
+        (ALWAYS_LOST, narrow(0.5), side("above"), Verdict.AGREES),
     ],
 )
-def test_published_value(results: Results, measured: Measured, value: float, verdict: Verdict) -> None:
-    measured["rogue"] = narrow(value)
-    assert judge(results).verdict is verdict
-
-
-@pytest.mark.parametrize(
-    ("value", "verdict"), [(1.3, Verdict.REPRODUCED), (0.9, Verdict.REPRODUCED), (0.899, Verdict.MISSED)]
-)
-def test_published_bound_without_tolerance_is_met_or_missed(
-    results: Results, measured: Measured, value: float, verdict: Verdict
+def test_verdicts(
+    results: Results,
+    measured: Measured,
+    own: MeanInterval,
+    rival: MeanInterval | None,
+    changes: dict[str, object],
+    verdict: Verdict,
 ) -> None:
-    measured["rogue"] = narrow(value)
-    assert judge(results, bound="at_least", tolerance=0).verdict is verdict
+    measured["rogue"], measured["roce"] = own, rival
+    assert judge(results, **changes).verdict is verdict
 
 
-@pytest.mark.parametrize(("rival", "verdict"), [(0.2, Verdict.RIGHT_SIGN), (0.6, Verdict.MISSED)])
-def test_missed_number_may_have_the_right_order(
-    results: Results, measured: Measured, rival: float, verdict: Verdict
-) -> None:
-    measured["rogue"], measured["roce"] = narrow(0.5), narrow(rival)
-    assert judge(results, direction={"sign": "above", "than": {"transport": "roce"}}).verdict is verdict
-
-
-@pytest.mark.parametrize(
-    ("value", "sign", "verdict"),
-    [(0.3, "above", "agrees"), (0.0, "above", "missed"), (-1.0, "below", "agrees"), (0.0, "below", "missed")],
-)
-def test_statement_without_a_number(
-    results: Results, measured: Measured, value: float, sign: str, verdict: str
-) -> None:
-    measured["rogue"] = narrow(value)
-    direction = {"sign": sign, "value": 0.0}
-    outcome = judge(results, judged_by="side", published=None, direction=direction)
-    assert outcome.verdict == verdict
+def test_json_of_an_infinite_mean(results: Results, measured: Measured) -> None:
+    measured["rogue"] = NEVER
+    content = judge(results).as_json()
+    assert (content["measured"], content["interval"]) == (None, [0.89, None])
+    assert content["values"] == [0.89, 0.9, None, 0.9, 0.9]
 
 
 def test_comparison_without_the_rival_is_not_run(results: Results, measured: Measured) -> None:
     measured["rogue"] = narrow(0.5)
     direction = {"sign": "above", "than": {"transport": "dctcp"}}
-    outcome = judge(results, judged_by="side", published=None, direction=direction)
+    outcome = judge(results, **side("above") | {"direction": direction})
     assert outcome.verdict is Verdict.NOT_RUN
     assert outcome.sentence == "Not run: the run has no DCTCP to compare with."
 
@@ -78,7 +101,7 @@ def test_hardware_only_on_a_simulator(results: Results) -> None:
 
 @pytest.mark.parametrize("testbed", ["virtual", "nodes.yaml", "/home/alice/virtual.yaml"])
 @pytest.mark.parametrize("is_hardware", [False, True])
-def test_hardware_is_what_the_cells_say_whatever_the_testbed_is_called(
+def test_hardware_is_a_fact_of_the_cells(
     measured: Measured, tmp_path: Path, testbed: str, is_hardware: bool
 ) -> None:
     facts = {"nic_is_hardware": is_hardware, "nic_profile": "cx3pro"}
@@ -147,7 +170,7 @@ def test_transport_that_did_not_finish(results: Results) -> None:
         (0.885, 0.925, 3, Verdict.CLOSE, "not all of the single values"),
     ],
 )
-def test_interval_not_the_mean_reproduces(
+def test_whole_interval_must_be_within_the_tolerance(
     results: Results, measured: Measured, low: float, high: float, n: int, verdict: Verdict, said: str
 ) -> None:
     measured["rogue"] = MeanInterval(0.91, low, high, n)
@@ -158,9 +181,7 @@ def test_interval_not_the_mean_reproduces(
     assert ("may change" in outcome.sentence) is bool(said)
 
 
-def test_missed_whose_interval_reaches_into_what_is_close_says_so(
-    results: Results, measured: Measured
-) -> None:
+def test_missed_claim_with_a_partly_close_interval(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.95, 0.93, 0.97, 5)
     outcome = judge(results)
     assert outcome.verdict is Verdict.MISSED
@@ -182,56 +203,13 @@ def test_order_of_two_settings_needs_intervals_apart(
     results: Results, measured: Measured, mean: float, low: float, high: float, verdict: Verdict
 ) -> None:
     measured["rogue"], measured["roce"] = MeanInterval(mean, low, high, 5), MeanInterval(0.5, 0.47, 0.53, 5)
-    direction = {"sign": "above", "than": {"transport": "roce"}}
-    outcome = judge(results, judged_by="side", published=None, direction=direction)
+    outcome = judge(results, **side("above"))
     assert outcome.verdict is verdict
     assert "Expected: above 0.500 (Native RoCE, 95 % interval 0.470 to 0.530)." in outcome.sentence
     assert ("The intervals overlap: more runs may" in outcome.sentence) is (verdict is Verdict.UNDECIDED)
-    missed_number = judge(results, published=9.0, direction=direction)
+    missed_number = judge(results, published=9.0, **ABOVE_ROCE)
     expected = Verdict.RIGHT_SIGN if verdict is Verdict.AGREES else Verdict.MISSED
     assert missed_number.verdict is expected
-
-
-def test_whole_interval_must_be_on_the_side_of_a_value(results: Results, measured: Measured) -> None:
-    direction = {"sign": "below", "value": 0.5}
-    for high, verdict in ((0.49, Verdict.AGREES), (0.51, Verdict.UNDECIDED)):
-        measured["rogue"] = MeanInterval(0.4, 0.3, high, 5)
-        outcome = judge(results, judged_by="side", published=None, direction=direction)
-        assert outcome.verdict is verdict
-
-
-NEVER = MeanInterval(math.inf, 0.89, math.inf, 5, (0.89, 0.9, math.inf, 0.9, 0.9))
-
-
-@pytest.mark.parametrize("bound", ["equals", "at_least", "at_most"])
-def test_what_never_came_back_reproduces_no_number(results: Results, measured: Measured, bound: str) -> None:
-    measured["rogue"] = NEVER
-    outcome = judge(results, bound=bound)
-    assert outcome.verdict is Verdict.MISSED
-    content = outcome.as_json()
-    assert (content["measured"], content["interval"]) == (None, [0.89, None])
-    assert content["values"] == [0.89, 0.9, None, 0.9, 0.9]
-
-
-@pytest.mark.parametrize(
-    ("own", "rival", "sign", "verdict"),
-    [
-        (narrow(0.5), MeanInterval(math.inf, math.inf, math.inf, 3), "below", Verdict.AGREES),
-        (narrow(0.5), MeanInterval(math.inf, math.inf, math.inf, 3), "above", Verdict.MISSED),
-        (narrow(0.5), NEVER, "below", Verdict.AGREES),
-        (narrow(0.95), NEVER, "below", Verdict.UNDECIDED),
-        (NEVER, NEVER, "below", Verdict.MISSED),
-        (NEVER, NEVER, "above", Verdict.MISSED),
-        (MeanInterval(math.inf, math.inf, math.inf, 3), narrow(0.5), "above", Verdict.AGREES),
-    ],
-)
-def test_what_never_came_back_is_the_longest(
-    results: Results, measured: Measured, own: MeanInterval, rival: MeanInterval, sign: str, verdict: Verdict
-) -> None:
-    measured["rogue"], measured["roce"] = own, rival
-    direction = {"sign": sign, "than": {"transport": "roce"}}
-    outcome = judge(results, judged_by="side", published=None, direction=direction)
-    assert outcome.verdict is verdict
 
 
 def test_claim_is_judged_at_each_factor_point(sweep: Results) -> None:
@@ -255,16 +233,6 @@ def test_sample_run_is_too_short_for_the_twenty_second_claims(results: Results) 
     assert outcomes["R-16-p50"].verdict is Verdict.NOT_RUN
     assert "the claim needs at least 20" in outcomes["R-16-p50"].sentence
     assert outcomes["R-21-roce-failures"].verdict_text == "agrees, n = 2"
-
-
-@pytest.mark.parametrize(
-    ("value", "verdict"), [(0.1, Verdict.REPRODUCED), (0.919, Verdict.REPRODUCED), (0.95, Verdict.MISSED)]
-)
-def test_published_upper_bound(results: Results, measured: Measured, value: float, verdict: Verdict) -> None:
-    measured["rogue"] = narrow(value)
-    outcome = judge(results, bound="at_most")
-    assert outcome.verdict is verdict
-    assert "Published: at most 0.900" in outcome.sentence
 
 
 LOAD = {"parameter": "workload.load", "at_least": 0.05}
@@ -328,14 +296,3 @@ def test_hardware_claim_on_hardware_without_a_metric_is_not_run(tmp_path: Path) 
     write_manifest(tmp_path, manifest([cell(facts={"nic_is_hardware": True})], testbed="rack.yaml"))
     outcome = judge(Results(Run(tmp_path)), metric=None, judged_by="hardware", published=None)
     assert outcome.sentence == "Not run: no metric of this version holds it."
-
-
-@pytest.mark.parametrize(
-    ("value", "verdict"), [(0.995, Verdict.MISSED), (0.985, Verdict.AGREES), (1.0, Verdict.MISSED)]
-)
-def test_less_than_one_percent_is_no_direction(
-    results: Results, measured: Measured, value: float, verdict: Verdict
-) -> None:
-    measured["rogue"], measured["roce"] = narrow(value), narrow(1.0)
-    direction = {"sign": "below", "than": {"transport": "roce"}}
-    assert judge(results, judged_by="side", published=None, direction=direction).verdict is verdict

@@ -50,7 +50,7 @@ def claim(**changes: object) -> Claim:
     return claim_of(**DOCUMENTED | changes)
 
 
-def test_a_claim_leads_to_its_table_or_to_all_tables(results: Results) -> None:
+def test_claim_links_to_its_table(results: Results) -> None:
     (row,) = rows_of([Outcome(claim(), Verdict.CLOSE, "Numbers.", results.settings[0], EVIDENCE)])
     anchor = "table-throughput-and-fairness"
     assert claim_links(row, {anchor}, None).table == anchor
@@ -88,6 +88,8 @@ def test_sentence_has_published_measured_interval_and_runs(results: Results, mea
     )
     measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 3, (0.91, 0.915, 0.905))
     assert "mean of 3 runs, single values 0.905, 0.910 and 0.915. n." in judge(results).sentence
+    bounded = judge(results, bound="at_most").sentence
+    assert bounded.startswith("Published: at most 0.900, tolerance 0.020. Measured: 0.910")
 
 
 def test_single_run_has_no_interval(results: Results, measured: Measured) -> None:
@@ -105,7 +107,7 @@ def test_none_is_explained(results: Results, measured: Measured) -> None:
     ) in judge(results).reasons
 
 
-def test_a_number_that_nobody_published_is_not_called_so(results: Results, measured: Measured) -> None:
+def test_derived_number_is_not_called_published(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.91, 0.905, 0.915, 5)
     assert judge(results, kind="derived", kind_reason="A sum.").reasons.startswith("Derived: 0.900, tol")
     assert judge(results, kind="model", kind_reason="A model.").reasons.startswith("Model: 0.900, tol")
@@ -125,7 +127,7 @@ def test_a_number_that_nobody_published_is_not_called_so(results: Results, measu
         ("R-30", "–"),
     ],
 )
-def test_the_tolerance_stands_beside_the_number(name: str, text: str) -> None:
+def test_criterion_has_number_and_tolerance(name: str, text: str) -> None:
     assert judged_text(CLAIMS[name]).replace("\u202f", " ") == text
 
 

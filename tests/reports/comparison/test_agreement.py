@@ -45,7 +45,7 @@ def compared(directory: Path, tolerances: dict[str, object]) -> SideBySide:
     return comparison
 
 
-def test_the_table_says_what_agrees(tmp_path: Path) -> None:
+def test_table_marks_agreement(tmp_path: Path) -> None:
     found = compared(tmp_path, {"aggregate_bps": 0.4, "probe_p50_ns": 0.1})
     verdicts = {(row[0].text, row[1].text): row[-1].text for row in found.table.rows}
     assert found.table.head[-1].text == "Agree"
@@ -56,12 +56,12 @@ def test_the_table_says_what_agrees(tmp_path: Path) -> None:
     assert "1 of 2 measures agree" in found.table.caption
 
 
-def test_what_is_far_apart_but_allowed_needs_no_explanation(tmp_path: Path) -> None:
+def test_difference_within_the_tolerance_needs_no_reason(tmp_path: Path) -> None:
     assert "All flows together" not in str(compared(tmp_path / "wide", {"aggregate_bps": 0.6}).differences)
     assert "All flows together" in str(compared(tmp_path / "narrow", {"aggregate_bps": 0.4}).differences)
 
 
-def test_what_is_no_tolerance_is_none(tmp_path: Path) -> None:
+def test_invalid_tolerances_are_ignored(tmp_path: Path) -> None:
     (first, _) = two_testbeds(tmp_path)
     assert tolerances_of(first.run.manifest) == {}
     manifest = json.loads((first.run.directory / "manifest.json").read_text())
@@ -84,7 +84,7 @@ def pair(directory: Path, repetitions: int) -> tuple[Side, Side]:
     return one, other
 
 
-def test_a_busy_processor_and_software_are_told_of_the_side_that_has_them(sides: tuple[Side, Side]) -> None:
+def test_busy_processor_and_software_are_reasons(sides: tuple[Side, Side]) -> None:
     found = reasons([METRICS["aggregate_bps"]], *sides)
     assert found[0] == "On virtual the processor of h0 is busy for 97.0\u202f% of the time, which bounds it."
     assert found[-1] == (
@@ -106,7 +106,7 @@ class Spread(Side):
         return {"probe_p10_ns": 1e6, "probe_p90_ns": 40e6}.get(metric)
 
 
-def test_a_median_between_two_kinds_of_probes_says_little(sides: tuple[Side, Side]) -> None:
+def test_bimodal_probes_are_a_reason(sides: tuple[Side, Side]) -> None:
     own, other = sides
     spread = Spread("virtual", other.results, other.setting)
     (text,) = [each for each in reasons([METRICS["probe_p50_ns"]], own, spread) if "probe" in each]
@@ -117,6 +117,6 @@ def test_a_median_between_two_kinds_of_probes_says_little(sides: tuple[Side, Sid
     assert not any("probe" in each for each in reasons([METRICS["probe_p50_ns"]], own, other))
 
 
-def test_one_run_may_be_chance(tmp_path: Path) -> None:
+def test_single_run_is_a_reason(tmp_path: Path) -> None:
     found = reasons([METRICS["aggregate_bps"]], *pair(tmp_path, 1))
     assert "Virtual has 1 run: there may be chance in it." in found

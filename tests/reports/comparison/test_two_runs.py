@@ -45,7 +45,7 @@ def few_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "METRICS", {name: module.METRICS[name] for name in METRIC_NAMES})
 
 
-def test_what_is_higher_is_better_or_worse(tmp_path: Path) -> None:
+def test_verdict_depends_on_the_better_direction(tmp_path: Path) -> None:
     first = results(tmp_path / "a", {"rogue": SLOW, "roce": SLOW})
     second = results(tmp_path / "b", {"rogue": FAST, "dctcp": SLOW})
     compared = compare(first, second)
@@ -58,7 +58,7 @@ def test_what_is_higher_is_better_or_worse(tmp_path: Path) -> None:
     assert (rates[6], rates[7], probes[7]) == ("0.029", "higher: better", "higher: worse")
 
 
-def test_few_runs_and_equal_runs_are_said(tmp_path: Path) -> None:
+def test_few_and_identical_runs(tmp_path: Path) -> None:
     one: Values = {"aggregate_bps": [8e9], "jain": [1.0]}
     other: Values = {"aggregate_bps": [9e9], "jain": [1.0]}
     first, second = results(tmp_path / "a", {"rogue": one}), results(tmp_path / "b", {"rogue": other})
@@ -71,7 +71,7 @@ def test_few_runs_and_equal_runs_are_said(tmp_path: Path) -> None:
     ]
 
 
-def test_a_difference_from_nothing_has_a_unit(tmp_path: Path) -> None:
+def test_difference_from_zero_has_a_unit(tmp_path: Path) -> None:
     none: Values = {"drops_packets": [0.0, 0.0, 0.0, 0.0]}
     some: Values = {"drops_packets": [7.0, 8.0, 9.0, 10.0]}
     first, second = results(tmp_path / "a", {"rogue": none}), results(tmp_path / "b", {"rogue": some})
@@ -80,7 +80,7 @@ def test_a_difference_from_nothing_has_a_unit(tmp_path: Path) -> None:
     assert dropped.row[7] == "higher: worse"
 
 
-def test_what_is_not_shown_differs_in_nothing(tmp_path: Path) -> None:
+def test_shown_comparisons_are_differences_and_headlines(tmp_path: Path) -> None:
     mixed: Values = {**SLOW, "drops_packets": [1.0, 5.0, 2.0, 6.0]}
     other: Values = {**FAST, "drops_packets": [2.0, 5.0, 1.0, 7.0]}
     first, second = results(tmp_path / "a", {"rogue": mixed}), results(tmp_path / "b", {"rogue": other})
@@ -90,7 +90,7 @@ def test_what_is_not_shown_differs_in_nothing(tmp_path: Path) -> None:
     assert shown(compared, first, everything=True) == compared
 
 
-def test_what_else_differs_is_told(tmp_path: Path) -> None:
+def test_other_differences_of_runs(tmp_path: Path) -> None:
     at_10 = {"name": "x", "title": "X", "topology": {"rate_bps": 10**10, "kind": "star"}}
     at_25 = {"name": "y", "title": "Y", "topology": {"rate_bps": 25 * 10**9, "kind": "star"}, "probe": None}
     first = results(tmp_path / "a", {"rogue": SLOW}, experiment=at_10)
@@ -116,7 +116,7 @@ def runs(tmp_path: Path) -> tuple[Run, Run]:
     return Run(first), Run(second)
 
 
-def test_what_both_have_stands_side_by_side_and_keeps_its_numbers(runs: tuple[Run, Run]) -> None:
+def test_common_settings_keep_their_numbers(runs: tuple[Run, Run]) -> None:
     joint = Results(JointRun(*runs))
     assert [setting.style.name for setting in joint.settings] == ["RoGUE (A)", "RoGUE (B)"]
     assert len({setting.style.colour for setting in joint.settings}) == 2
@@ -126,7 +126,7 @@ def test_what_both_have_stands_side_by_side_and_keeps_its_numbers(runs: tuple[Ru
     assert [len(joint.per_run(setting, "jain")) for setting in joint.settings] == [1, 2]
 
 
-def test_what_cannot_be_read_of_either_is_told(runs: tuple[Run, Run]) -> None:
+def test_unreadable_files_of_either_run_are_problems(runs: tuple[Run, Run]) -> None:
     (runs[1].directory / "cells" / "rogue-r2" / "flows.parquet").write_bytes(b"no table")
     joint = JointRun(*runs)
     assert joint.table("B-rogue-r2", "flows") is None

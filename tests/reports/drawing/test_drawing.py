@@ -100,7 +100,7 @@ def test_panels_have_boxes_from_the_top_and_the_spans_of_their_axes() -> None:
     assert (found["x"], found["y"]) == ("time_s", "x")
 
 
-def test_a_distribution_counts_what_never_came_back() -> None:
+def test_distribution_counts_lost_samples() -> None:
     line = distribution(np.array([3.0, 1.0, np.inf, 2.0, np.inf]), "x")
     assert line["x"].tolist() == [1, 1, 2, 3]
     assert line["fraction"].tolist() == pytest.approx([0, 0.2, 0.4, 0.6])

@@ -23,7 +23,7 @@ from rogue.workloads.records import TABLES
 @pytest.mark.parametrize(
     "text", ["=1+1", "+A1", "-A1", "-1-1", "@x", "\tx", "\rx", "\nx", "＝1", "-", "-.", "+1e"]
 )
-def test_what_begins_like_a_formula_has_an_apostrophe(text: str) -> None:
+def test_formula_gets_an_apostrophe(text: str) -> None:
     assert harmless(text) == f"'{text}"
 
 
@@ -40,9 +40,7 @@ def test_what_begins_like_a_formula_has_an_apostrophe(text: str) -> None:
         ("=a;=b", "'=a;'=b"),
     ],
 )
-def test_what_begins_one_where_something_else_than_a_comma_separates_has_one_too(
-    text: str, written: str
-) -> None:
+def test_formula_after_another_separator_gets_an_apostrophe(text: str, written: str) -> None:
     assert harmless(text) == written
 
 
@@ -53,20 +51,20 @@ def test_numbers_and_other_texts_stay(field: object) -> None:
     assert harmless(field) is field
 
 
-def test_rows_are_written_as_they_are_but_for_that() -> None:
+def test_rows_are_escaped() -> None:
     file = io.StringIO()
     write_rows([["=head", "b"], ["a,\n=b", -1.5], [None, "@x"]], file)
     assert file.getvalue() == "'=head,b\n\"a,\n'=b\",-1.5\n,'@x\n"
 
 
-def test_a_frame_stays_as_it_was() -> None:
+def test_frame_is_not_changed() -> None:
     frame = pd.DataFrame({"=a": ["=1", "b"], "c": [-1.5, 2.0], "d": pd.Categorical(["@x", "y"])})
     before = frame.copy()
     assert csv_text(frame) == "'=a,c,d\n'=1,-1.5,'@x\nb,2.0,y\n"
     pd.testing.assert_frame_equal(frame, before)
 
 
-def test_names_may_stand_twice() -> None:
+def test_duplicate_column_names_are_kept() -> None:
     assert csv_text(pd.DataFrame([["=1", "=2"]], columns=["=a", "=a"])) == "'=a,'=a\n'=1,'=2\n"
 
 
@@ -85,7 +83,7 @@ def tiny(directory: Path) -> Results:
     return Results(Run(directory))
 
 
-def test_tables_hold_all_cells_and_say_which(tmp_path: Path) -> None:
+def test_csv_tables_name_the_cell_of_each_row(tmp_path: Path) -> None:
     names = export(tiny(tmp_path / "run"), tmp_path / "out")
     assert names == ["cells.csv", "columns.csv", "flows.csv", "metrics.csv"]
     flows = pd.read_csv(tmp_path / "out" / "flows.csv")
@@ -113,7 +111,7 @@ def test_no_text_of_a_run_is_a_formula(tmp_path: Path) -> None:
         assert not [each for each in fields if each.startswith(("=", "+", "@", "\t", "\r"))]
 
 
-def test_cells_keep_what_became_of_them(tmp_path: Path) -> None:
+def test_cells_file_has_status_and_message(tmp_path: Path) -> None:
     export(tiny(tmp_path / "run"), tmp_path / "out")
     cells = pd.read_csv(tmp_path / "out" / "cells.csv")
     assert list(cells["status"]) == ["ok", "ok", "failed"]

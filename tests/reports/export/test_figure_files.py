@@ -61,7 +61,6 @@ def test_every_figure_has_every_format_and_a_caption(files: Path) -> None:
 
 
 def test_type_is_at_least_six_points_at_the_stated_width(written: tuple[Path, list[FigureResult]]) -> None:
-    """Figures of other runs: test_figures.py, test_every_figure_fits_the_page_that_it_is_drawn_for."""
     for result in written[1]:
         assert result.width_inches == pytest.approx(WIDTH_INCHES)
         assert result.type_points >= 6, result.name
@@ -110,7 +109,7 @@ def test_same_run_same_bytes(results: Results, files: Path, tmp_path: Path) -> N
         assert path.read_bytes() == (files / path.name).read_bytes(), path.name
 
 
-def test_a_style_sheet_is_taken_at_its_word(results: Results, tmp_path: Path) -> None:
+def test_style_sheet_scales_all_type(results: Results, tmp_path: Path) -> None:
     """A new size takes the others along."""
     (tmp_path / "my.mplstyle").write_text("font.size: 12\nfont.family: DejaVu Serif\nlines.linewidth: 0.7\n")
     style = read_style_sheet(tmp_path / "my.mplstyle")
@@ -137,13 +136,15 @@ def test_mistakes_in_a_style_sheet_are_sentences(tmp_path: Path, text: str, word
         read_style_sheet(tmp_path / "none.mplstyle")
 
 
-def test_a_figure_that_cannot_be_drawn_says_why(results: Results, tmp_path: Path) -> None:
+def test_skipped_figure_has_a_reason(results: Results, tmp_path: Path) -> None:
     (result,) = write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, ("cpu_load",)))
     assert result.skipped == "No finished cell has rows in cpu.parquet and flows.parquet."
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_name_is_no_formula(tmp_path: Path, results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_csv_of_a_figure_has_no_formula(
+    tmp_path: Path, results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
     frame = pd.DataFrame({"panel": ["=1+1"], "y": [-1.5]})
     monkeypatch.setattr(FIGURES["throughput"], "rows", lambda *_: frame)
     monkeypatch.setattr(FIGURES["throughput"], "draw", lambda *_: Figure())
@@ -151,7 +152,7 @@ def test_a_name_is_no_formula(tmp_path: Path, results: Results, monkeypatch: pyt
     assert (tmp_path / "out" / "throughput.csv").read_text() == "panel,y\n'=1+1,-1.5\n"
 
 
-def test_nothing_is_left_when_it_is_stopped(results: Results, tmp_path: Path) -> None:
+def test_interrupted_export_leaves_nothing(results: Results, tmp_path: Path) -> None:
     def stop(_: FigureResult) -> None:
         raise KeyboardInterrupt
 
@@ -161,7 +162,7 @@ def test_nothing_is_left_when_it_is_stopped(results: Results, tmp_path: Path) ->
 
 
 @pytest.mark.needs("pdflatex")
-def test_latex_sets_all_of_them_in_two_columns(files: Path, tmp_path: Path) -> None:
+def test_latex_accepts_the_figures(files: Path, tmp_path: Path) -> None:
     names = sorted(path.stem for path in files.glob("*.pdf"))
     floats = "\n".join(
         f"\\begin{{figure}}\\includegraphics{{{files}/{name}.pdf}}\\input{{{files}/{name}.tex}}\\end{{figure}}"
@@ -200,7 +201,7 @@ def test_long_lines_are_thinned_and_the_link_says_so() -> None:
     assert (rows[0], rows[-1]) == ("a,0", "a,999")
 
 
-def test_every_figure_of_the_page_has_them_and_they_are_small(results: Results) -> None:
+def test_figures_of_the_page_have_small_downloads(results: Results) -> None:
     """The page was as large when it held one picture as matplotlib writes it."""
     drawn = [section for section in figure_sections("run1", results) if not section.skipped]
     assert drawn

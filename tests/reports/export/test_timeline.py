@@ -40,7 +40,7 @@ def test_groups_and_rows_have_names(tmp_path: Path) -> None:
     assert {("process_name", "agents"), ("thread_name", "a"), ("process_name", "queues")} <= names
 
 
-def test_what_is_too_much_is_left_out_from_its_time_on(tmp_path: Path) -> None:
+def test_events_above_the_limit_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "trace.json"
     assert some().write(path, 2, {}) == 2_500
     assert len([event for event in events_of(path) if event["ph"] != "M"]) == 2
@@ -61,7 +61,7 @@ def events(tmp_path: Path, table: str, rows: dict[str, list[object]]) -> list[di
     return [event for event in events_of(tmp_path / "trace.json") if event["ph"] != "M"]
 
 
-def test_transfers_that_overlap_stand_below_each_other(tmp_path: Path) -> None:
+def test_overlapping_transfers_have_separate_rows(tmp_path: Path) -> None:
     rows: dict[str, list[object]] = {
         "flow_id": ["a"] * 3, "transfer_id": [1, 2, 3], "start_ns": [0, 50, 100], "end_ns": [100, 200, 200],
         "size_bytes": [1] * 3, "status": ["ok", "unfinished", "ok"],
@@ -122,7 +122,7 @@ def test_each_quantity_of_a_control_is_a_curve(tmp_path: Path) -> None:
     }
 
 
-def test_packets_stand_at_their_port(tmp_path: Path) -> None:
+def test_packets_are_events_of_their_port(tmp_path: Path) -> None:
     rows: dict[str, list[object]] = {
         "t_ps": [1_234, 5_000_000, 6_000_000], "port": ["s0->h0"] * 3, "kind": ["write"] * 3,
         "flow_id": ["a", None, None], "psn": [7, None, None], "bytes": [1086] * 3,
@@ -146,7 +146,7 @@ def test_every_table_with_times_has_a_track() -> None:
 
 
 @pytest.mark.parametrize("transport", ["rogue", "roce+pfc+dcqcn", "dctcp"])
-def test_it_keeps_the_rules_and_has_all_tables(transport: str, tmp_path: Path) -> None:
+def test_timeline_is_valid_and_complete(transport: str, tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
     count, end_ns = write_timeline(view_of(tmp_path, transport), path)
     events = events_of(path)

@@ -26,7 +26,7 @@ def sample(port: str, t_ns: int, longest: int) -> dict[str, object]:
     return {**row, "max_bytes": longest, "drops": 0, "marks": 0}
 
 
-def test_the_map_has_the_longest_queues_until_nothing_waits(tmp_path: Path) -> None:
+def test_queue_map_has_the_longest_queues(tmp_path: Path) -> None:
     queues = [sample("small", t_ns, 1000 if t_ns <= BINS else 0) for t_ns in range(1, 2 * BINS)]
     queues += [sample("large", t_ns, 9000 if t_ns == BINS else 0) for t_ns in range(1, 2 * BINS)]
     queues += [sample("large", BINS, 500_000), sample("empty", 1, 0)]

@@ -198,7 +198,7 @@ def test_same_figure_same_bytes(results: Results) -> None:
     assert drawn[0] == drawn[1]
 
 
-def test_a_cell_over_at_once_or_without_numbers_has_no_empty_panel(tmp_path: Path) -> None:
+def test_cell_without_samples_has_no_figures(tmp_path: Path) -> None:
     told = {"flow_id": "a", "t_ns": 0, "name": "x", "value": float("inf")}
     view = tiny_view(tmp_path, {"flows": [transfer("main/h0->h2", end_ns=1)], "control": [told]})
     for name in (
@@ -223,6 +223,6 @@ def test_a_caption_says_conditions_runs_and_origin(results: Results) -> None:
     assert "\n" not in caption
 
 
-def test_seeds_far_apart_are_not_counted_through(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_seeds_in_a_caption(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(next(iter(results.views.values())).entry, "seed", -(2**62))
     assert "seeds -4611686018427387904, " in caption_of(FIGURES["throughput"](), results)

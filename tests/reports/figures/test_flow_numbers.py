@@ -142,7 +142,7 @@ def test_the_ideal_share_ends_with_the_flows(tmp_path: Path, ends_s: tuple[int, 
     assert share[["time_s", "goodput_gbps"]].to_numpy()[[0, -1]].tolist() == [[0.0, 6.0], [4.0, 6.0]]
 
 
-def test_the_caption_says_what_has_too_many_flows(tmp_path: Path) -> None:
+def test_caption_lists_points_with_too_many_flows(tmp_path: Path) -> None:
     written = Sample(transports=("rogue",), senders=(2, FLOWS_MAX, FLOWS_MAX + 1), repetitions=1, seconds=0.2)
     results = Results(Run(write_sample_run(tmp_path, written)))
     assert len(FIGURES["throughput"]().shown(results)) == 2

@@ -5,12 +5,12 @@ import os
 import subprocess
 import sys
 import unicodedata
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from helpers.browser import DARK, LOGGED, browse, complaints, measured, steps_in, with_probe
+from helpers.html_page import Page
 from helpers.small_runs import cell, manifest
 
 from rogue.reports.errors import ReportError
@@ -34,25 +34,6 @@ def entries(results: Path, locked: tuple[Path, ...] = ()) -> list[Entry]:
     return find_entries(results, lambda run: run in locked)
 
 
-class Links(HTMLParser):
-    """Collects where a page leads and what it names."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.hrefs: list[str] = []
-        self.ids: list[str] = []
-        self.tags: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        for name, value in attrs:
-            if name == "href":
-                self.hrefs.append(value or "")
-            if name == "id":
-                self.ids.append(value or "")
-
-
 def test_newest_first(tmp_path: Path) -> None:
     make(tmp_path, "incast", 20)
     make(tmp_path, "shuffle", 22)
@@ -64,14 +45,14 @@ def test_newest_first(tmp_path: Path) -> None:
     ]
 
 
-def test_those_of_one_experiment(tmp_path: Path) -> None:
+def test_entries_of_one_experiment(tmp_path: Path) -> None:
     make(tmp_path, "incast", 20)
     make(tmp_path, "shuffle", 22)
     found = find_entries(tmp_path, lambda _: False, "incast")
     assert [entry.experiment for entry in found] == ["incast"]
 
 
-def test_a_run_itself_is_one_line(tmp_path: Path) -> None:
+def test_run_directory_is_one_entry(tmp_path: Path) -> None:
     run = make(tmp_path, "incast", 20)
     assert [entry.directory for entry in entries(run)] == [run]
 
@@ -93,7 +74,7 @@ def test_status(tmp_path: Path, status: str, is_locked: bool, state: State, text
     assert (entry.state, entry.status) == (state, text)
 
 
-def test_a_run_that_goes_has_the_cells_whose_directories_stand(tmp_path: Path) -> None:
+def test_running_run_counts_its_cell_directories(tmp_path: Path) -> None:
     run = make(tmp_path, "incast", 20, status="running", cells=[cell("a", status="pending"), cell("b")])
     for name in ("a", "b", "c.failed-1", ".writing-d"):
         (run / "cells" / name).mkdir()
@@ -181,7 +162,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
     assert (entry.state, entry.report) == (State.DAMAGED, None)
 
 
-def test_size_is_that_of_its_files_and_links_count_for_themselves(tmp_path: Path) -> None:
+def test_size_does_not_follow_links(tmp_path: Path) -> None:
     run = make(tmp_path, "incast", 20)
     own = (run / "manifest.json").stat().st_size
     (run / "cells/a").mkdir()
@@ -246,12 +227,11 @@ class TestPage:
         run = make(tmp_path, "incast", 20)
         make(tmp_path, "shuffle", 21)
         (run / "report.html").write_text("x")
-        page = Links(write_index(tmp_path, entries(tmp_path)).read_text())
+        page = Page(write_index(tmp_path, entries(tmp_path)).read_text())
         assert f"./incast/{run.name}/report.html" in page.hrefs
-        targets = {href[1:] for href in page.hrefs if href.startswith("#")}
-        assert {"runs-incast", "runs-shuffle"} <= targets <= set(page.ids)
+        assert {"runs-incast", "runs-shuffle"} <= page.targets <= set(page.ids)
         assert len(page.ids) == len(set(page.ids))
-        assert not page.tags & {"iframe", "img", "form"}
+        assert not {tag for tag, _ in page.elements} & {"iframe", "img", "form"}
         for href in page.hrefs:
             assert href.startswith(("#", "data:,")) or (tmp_path / href).exists()
 
@@ -260,7 +240,7 @@ class TestPage:
         run = make(tmp_path, name, 20, title=HOSTILE, testbed=HOSTILE)
         (run / "report.html").write_text("x")
         text = index_page(tmp_path, entries(tmp_path))
-        page = Links(text)
+        page = Page(text)
         text.encode()
         assert text.count("<script") == 1
         assert all(href.startswith(("./", "#", "data:,")) for href in page.hrefs)
@@ -276,7 +256,7 @@ class TestPage:
     def test_names_that_give_the_same_anchor(self, tmp_path: Path) -> None:
         for name in ("a b", "a-b", "A.B"):
             make(tmp_path, name, 20)
-        ids = Links(index_page(tmp_path, entries(tmp_path))).ids
+        ids = Page(index_page(tmp_path, entries(tmp_path))).ids
         assert {"runs-a-b", "runs-a-b-2", "runs-a-b-3"} <= set(ids)
 
     def test_is_written_again_but_replaces_no_page_of_others(self, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_tags_are_kept_by_run_and_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tag", ["", "Über", "a b", "-x", "x" * 33, "a\n"])
-def test_what_is_no_tag_is_a_sentence_and_changes_nothing(tmp_path: Path, tag: str) -> None:
+def test_invalid_tag_is_an_error(tmp_path: Path, tag: str) -> None:
     with pytest.raises(ReportError, match="expected small letters, digits"):
         write_tags(tmp_path, "one", [tag])
     with pytest.raises(ReportError, match="expected at most 16"):
@@ -52,7 +52,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", '{"one": ["draft"]', "[]"])
-def test_tags_that_cannot_be_read_are_not_written_over(tmp_path: Path, text: str) -> None:
+def test_unreadable_tags_are_not_overwritten(tmp_path: Path, text: str) -> None:
     file = tmp_path / "tags.json"
     file.write_text(text)
     with pytest.raises(ReportError, match="correct or remove it"):
@@ -61,7 +61,7 @@ def test_tags_that_cannot_be_read_are_not_written_over(tmp_path: Path, text: str
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
-def test_what_is_no_file_is_a_sentence_and_stays(tmp_path: Path, make: Callable[[Path], None]) -> None:
+def test_special_file_of_tags_is_an_error(tmp_path: Path, make: Callable[[Path], None]) -> None:
     """Opening a pipe without a writer would block, and reading a device would never end."""
     path = tmp_path / "tags.json"
     make(path)
@@ -90,7 +90,7 @@ def runs(tmp_path: Path) -> list[Run]:
     ]
 
 
-def test_its_name_is_the_newest_time_and_a_hash_of_the_runs(tmp_path: Path, runs: list[Run]) -> None:
+def test_name_of_a_combined_directory(tmp_path: Path, runs: list[Run]) -> None:
     directory = combined_directory(runs)
     assert directory.parent == tmp_path / "reports"
     assert directory.name.startswith("20261121T101500Z-")
@@ -104,13 +104,13 @@ def test_no_time_leads_out_of_the_results(tmp_path: Path) -> None:
     assert combined_directory([hostile]).parent == tmp_path / "reports"
 
 
-def test_runs_elsewhere_have_it_beside_them(tmp_path: Path, runs: list[Run]) -> None:
+def test_combined_directory_of_runs_elsewhere(tmp_path: Path, runs: list[Run]) -> None:
     moved = runs[0].directory.rename(tmp_path / "copy")
     assert results_directory(moved, "incast") is None
     assert combined_directory([Run(moved)]).parent == tmp_path / "reports"
 
 
-def test_it_lists_its_runs(runs: list[Run]) -> None:
+def test_runs_file_lists_the_runs(runs: list[Run]) -> None:
     told = json.loads(runs_text(runs))
     assert told["schema"] == 1
     assert [(run["run_id"], run["title"]) for run in told["runs"]] == [

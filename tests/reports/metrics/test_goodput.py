@@ -163,7 +163,7 @@ def test_levels_worked_example(view_of_levels: CellView, metric: str, value: flo
     assert METRICS[metric].of(view_of_levels, SECOND) == pytest.approx(value)
 
 
-def test_numbers_that_ask_for_equal_competition_are_not_given(view_of_levels: CellView) -> None:
+def test_metrics_of_equal_competition_are_missing(view_of_levels: CellView) -> None:
     names = ("jain", "interval_goodput_p10_share", "first_completion_p10_share", "worst_flow_share")
     assert [METRICS[name].of(view_of_levels, SECOND) for name in (*names, "flow_mean_bps")] == [None] * 5
     assert METRICS["aggregate_share"].of(view_of_levels, SECOND) == 1.0
@@ -232,6 +232,6 @@ def test_levels_shorter_than_the_interval_are_read_in_their_second_half(
         assert METRICS[metric].of(short, interval_ns) == pytest.approx(value)
 
 
-def test_changes_one_after_the_other_are_one_change(short: CellView) -> None:
+def test_changes_within_an_interval_are_one_change(short: CellView) -> None:
     assert len(short.levels) == 5
     assert [rates.shape[1] for rates in settled_rates(short, SECOND)] == [1, 3, 1]

@@ -21,7 +21,7 @@ OF_CLASSES = {name for names in by_size.TABLES.values() for name in names}
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_metric_stands_in_one_table_under_a_name_with_its_unit_and_explains_itself(name: str) -> None:
+def test_metric_is_described_and_in_one_table(name: str) -> None:
     metric = METRICS[name]
     suffix = {Unit.RATE: "_bps", Unit.TIME: "_ns", Unit.BYTES: "_bytes", Unit.PERCENT: "_share"}
     assert metric.name == name
@@ -67,7 +67,7 @@ def nothing_stays() -> Iterator[None]:
         yield
 
 
-def test_a_measure_has_a_column_in_a_table_of_its_own(results: Results) -> None:
+def test_registered_metric_is_in_a_table(results: Results) -> None:
     register_metric(replace(JAIN, name="my_jain", title="Fairness of mine"))
     again = Results(results.run)
     assert any(cell["my_jain"] is not None for cell in again.values.values())
@@ -75,16 +75,16 @@ def test_a_measure_has_a_column_in_a_table_of_its_own(results: Results) -> None:
     assert any("Fairness of mine" in str(head) for head in table.head)
 
 
-def test_without_any_there_is_no_such_table(results: Results) -> None:
+def test_no_table_without_registered_metrics(results: Results) -> None:
     assert "Measures of plug-ins" not in [table.title for table in metric_tables(results)]
 
 
-def test_a_figure_comes_last() -> None:
+def test_registered_figure_comes_last() -> None:
     register_figure("mine", WindowOverTime)
     assert [*FIGURES][-1] == "mine"
 
 
-def test_what_is_no_such_thing_is_refused() -> None:
+def test_invalid_registrations_are_refused() -> None:
     with pytest.raises(ValueError, match="a second measure jain"):
         register_metric(JAIN)
     with pytest.raises(ValueError, match=r"as a measure, expected Metric\(name, title, unit"):

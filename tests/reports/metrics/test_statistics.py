@@ -55,7 +55,7 @@ def test_nothing_to_share() -> None:
 
 
 @given(st.lists(st.floats(0, 1e12), min_size=1, max_size=40).filter(any))
-def test_lies_between_one_share_and_equality(shares: list[float]) -> None:
+def test_jain_index_is_within_its_bounds(shares: list[float]) -> None:
     index = jain_index(shares)
     assert index is None or 1 / len(shares) - 1e-9 <= index <= 1 + 1e-9
 
@@ -80,7 +80,7 @@ def test_worked_example_of_two_values() -> None:
 
 
 @pytest.mark.parametrize("values", [[9.0, 11.0], [1.0, 3.0, 2.0]])
-def test_up_to_three_runs_are_told_one_by_one(values: list[float]) -> None:
+def test_up_to_three_runs_have_no_interval(values: list[float]) -> None:
     interval = mean_interval(values)
     assert interval == MeanInterval(
         sum(values) / len(values), min(values), max(values), len(values), tuple(values)
@@ -117,7 +117,7 @@ def test_same_draws_at_each_call_and_others_for_another_stream() -> None:
     assert not np.array_equal(resampled_means(values), resampled_means(values, stream=1))
 
 
-def test_two_groups_apart_have_two_of_all_the_splits() -> None:
+def test_separate_groups_have_the_smallest_p() -> None:
     """Of the 70 ways to give four of eight ranks to the first group, two are as extreme: both ends."""
     found = difference([1, 2, 3, 4], [5, 6, 7, 8])
     assert found.p == pytest.approx(2 / 70)
@@ -125,7 +125,7 @@ def test_two_groups_apart_have_two_of_all_the_splits() -> None:
     assert difference([5, 6, 7, 8], [1, 2, 3, 4]).verdict is Verdict.LOWER
 
 
-def test_one_pair_out_of_order_is_chance() -> None:
+def test_one_pair_out_of_order_is_no_difference() -> None:
     """U = 1: two splits at each end have no more pairs out of order, 4 of 70."""
     found = difference([1, 2, 3, 5], [4, 6, 7, 8])
     assert found.p == pytest.approx(4 / 70)
@@ -159,7 +159,7 @@ def test_equal_runs_are_identical_however_few() -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 1), (3, 3), (2, 5), (1, 30)])
-def test_not_enough_runs_is_an_answer(first: int, second: int) -> None:
+def test_few_runs_give_no_verdict(first: int, second: int) -> None:
     found = difference([1.0] * first, [9.0] * second)
     assert (found.mean, found.p, found.verdict) == (8.0, None, Verdict.TOO_FEW)
 

@@ -37,14 +37,14 @@ def tables_of(report: Path) -> dict[str, list[dict[str, str]]]:
 
 
 @pytest.mark.usefixtures("one_figure")
-def test_report_of_one_run_stands_in_it(run: Path) -> None:
+def test_report_of_one_run_is_in_its_directory(run: Path) -> None:
     assert build(run) == run / "report.html"
     assert build([run]) == run / "report.html"
     assert {path.name for path in run.iterdir()} == {"manifest.json", "cells", "claims.json", "report.html"}
 
 
 @pytest.mark.usefixtures("one_figure")
-def test_report_of_several_runs_has_a_directory_of_its_own(run: Path) -> None:
+def test_report_of_several_runs_has_a_directory(run: Path) -> None:
     """The same for the same runs, so that a second report replaces the first."""
     other = write_sample_run(run.parent / "other", Sample(repetitions=1, seconds=1.0))
     report = build([run, other])
@@ -93,9 +93,7 @@ def test_result_in_brief_has_claims_of_the_own_experiment_only(
         assert (words in text) is is_own
 
 
-def test_each_file_is_read_once_each_figure_drawn_once_and_who_asks_is_told_how_far_it_got(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_read_once_and_progress_is_reported(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read, drawn = [], []
     told: list[tuple[int, int, str]] = []
     parse, save = load.parse_table, Figure.savefig

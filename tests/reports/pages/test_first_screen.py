@@ -10,7 +10,6 @@ from rogue.reports.claims import Verdict, evaluate, read_claims
 from rogue.reports.claims.words import is_headline
 from rogue.reports.pages import provenance
 from rogue.reports.pages.first_screen import Chip, failures, not_run, provenance_facts, verdict_chips
-from rogue.reports.reading.files import read_manifest
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.reports.templates.environment import TEMPLATES
@@ -49,7 +48,7 @@ def test_every_verdict_that_is_judged_has_a_colour_on_its_chip() -> None:
     assert [verdict for verdict in coloured if f".chip.{verdict.css_class}" not in style] == []
 
 
-def test_trust_says_runs_seeds_cells_and_commit(results: Results) -> None:
+def test_facts_have_runs_seeds_cells_and_commit(results: Results) -> None:
     facts = dict(provenance_facts(results))
     assert facts["Runs"] == "2 to 3 of each setting, seeds 1 to 3"
     assert facts["Cells"] == "5 of 9 finished"
@@ -58,13 +57,13 @@ def test_trust_says_runs_seeds_cells_and_commit(results: Results) -> None:
     assert not {"Changed by --set", "Scale"} & set(facts)
 
 
-def test_trust_says_whose_clock_it_was(tmp_path: Path) -> None:
+def test_facts_have_the_clock(tmp_path: Path) -> None:
     facts = {"clock": "virtual: computing takes no time"}
     results = read(tmp_path, *cells_of("rogue", "ok", 2, facts=facts), testbed="kernel")
     assert dict(provenance_facts(results))["Testbed"] == "kernel; clock virtual: computing takes no time"
 
 
-def test_trust_says_what_weakens_it(tmp_path: Path) -> None:
+def test_facts_have_changes_and_scale(tmp_path: Path) -> None:
     results = read(
         tmp_path,
         *cells_of("rogue", "ok", 1),
@@ -97,7 +96,7 @@ def test_seeds_in_words(tmp_path: Path, seeds: list[int], words: str) -> None:
     assert dict(provenance_facts(read(tmp_path, *cells)))["Runs"] == f"{len(seeds)} of each setting, {words}"
 
 
-def test_transport_that_failed_everywhere_is_named_with_its_failure(tmp_path: Path) -> None:
+def test_transport_that_failed_everywhere(tmp_path: Path) -> None:
     failed = cells_of("roce", "failed", 3, failure_kind="timeout", message="no answer after 30 s.\nmore\n")
     results = read(tmp_path, *cells_of("rogue", "ok", 3), *failed)
     assert failures(results) == [
@@ -111,7 +110,7 @@ def test_transport_that_failed_somewhere_is_named_too(results: Results) -> None:
     ]
 
 
-def test_what_was_not_run_is_one_line(tmp_path: Path) -> None:
+def test_cells_not_run_are_one_sentence(tmp_path: Path) -> None:
     results = read(
         tmp_path,
         *cells_of("rogue", "ok", 2),
@@ -125,15 +124,14 @@ def test_what_was_not_run_is_one_line(tmp_path: Path) -> None:
     )
 
 
-def test_transport_not_run_at_some_points_says_at_how_many(tmp_path: Path) -> None:
+def test_transport_not_run_at_some_points(tmp_path: Path) -> None:
     entries = cells_of("rogue", "unsupported", 3, message="too fast")
     entries[0]["status"] = "ok"
     assert not_run(read(tmp_path, *entries)) == "Not run: RoGUE in 2 of 3 cells (too fast)."
 
 
 def manifest_of(directory: Path, *cells: dict[str, object], **changes: object) -> Manifest:
-    write_manifest(directory, manifest(list(cells), **changes))
-    return read_manifest(directory)
+    return read(directory, *cells, **changes).run.manifest
 
 
 def test_cells_without_a_result_say_why(results: Results) -> None:
@@ -169,9 +167,7 @@ def test_failed_attempt_before_a_good_one_is_not_hidden(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_offered_is_what_can_be_done(
-    tmp_path: Path, statuses: list[str], commands: list[str]
-) -> None:
+def test_next_commands(tmp_path: Path, statuses: list[str], commands: list[str]) -> None:
     """Failed cells alone are tried again by --only-failed, and what cannot run is not offered at all."""
     cells = [cell(f"c{n}", status=status) for n, status in enumerate(statuses)]
     ways = provenance.next_commands(manifest_of(tmp_path, *cells), "my results/x")
@@ -201,7 +197,7 @@ def test_banner(
         assert words in sentence
 
 
-def test_what_was_not_measured_is_said_once(tmp_path: Path) -> None:
+def test_missing_measurement_is_listed_once(tmp_path: Path) -> None:
     gap = {"cpu": "the simulator has no model of processors"}
     cells = [cell(f"c{n}", not_measured=gap) for n in range(3)]
     assert provenance.not_measured(manifest_of(tmp_path, *cells)) == [
@@ -209,7 +205,7 @@ def test_what_was_not_measured_is_said_once(tmp_path: Path) -> None:
     ]
 
 
-def test_uncommitted_changes_are_said(tmp_path: Path) -> None:
+def test_uncommitted_changes_are_listed(tmp_path: Path) -> None:
     facts = dict(provenance.code_facts(manifest_of(tmp_path, cell(), git={"commit": "abc", "dirty": True})))
     assert facts["Commit"] == "abc with uncommitted changes"
     clean = dict(provenance.code_facts(manifest_of(tmp_path, cell(), git={"commit": "abc", "dirty": False})))
@@ -218,7 +214,7 @@ def test_uncommitted_changes_are_said(tmp_path: Path) -> None:
     assert unknown["Commit"] == "not recorded"
 
 
-def test_the_kernel_is_the_one_that_was_measured(tmp_path: Path) -> None:
+def test_kernel_is_that_of_the_measured_nodes(tmp_path: Path) -> None:
     host = {"cpu": "x", "cores": 2, "memory_bytes": 1, "kernel": "Linux 6.18.44"}
     plain = dict(provenance.code_facts(manifest_of(tmp_path, cell(), host=host)))
     assert (plain["Kernel"], "Kernel of the harness" in plain) == ("Linux 6.18.44", False)
@@ -227,7 +223,7 @@ def test_the_kernel_is_the_one_that_was_measured(tmp_path: Path) -> None:
     assert (measured["Kernel"], measured["Kernel of the harness"]) == ("Linux 6.1.192", "Linux 6.18.44")
 
 
-def test_run_resumed_with_other_code_is_said(tmp_path: Path) -> None:
+def test_run_resumed_with_other_code_has_a_warning(tmp_path: Path) -> None:
     sessions = [session(commit) for commit in ("aaa", "aaa", "bbb")]
     mixed = provenance.mixed_commits(manifest_of(tmp_path, cell(), sessions=sessions))
     assert mixed is not None
@@ -263,7 +259,7 @@ def test_each_cell_has_its_command(results: Results) -> None:
     assert rows["roce+dcqcn-r1"][3] == "not recorded"
 
 
-def test_many_cells_with_one_fate_are_one_row(tmp_path: Path) -> None:
+def test_many_cells_with_the_same_reason_share_a_row(tmp_path: Path) -> None:
     cells = [cell(f"dctcp-r{n}", status="unsupported", message="no TCP here") for n in range(1, 41)]
     (row,) = provenance.status_rows(manifest_of(tmp_path, *cells))
     assert row.cells == "dctcp-r1, dctcp-r2, dctcp-r3 and 37 more"

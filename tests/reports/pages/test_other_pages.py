@@ -46,11 +46,11 @@ LIVE = LivePage(
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0 s"), (89.4, "89 s"), (90, "2 min"), (3600, "60 min"), (11_100, "3 h 5 min")]
 )
-def test_times_are_short(seconds: float, text: str) -> None:
+def test_clock_times(seconds: float, text: str) -> None:
     assert seconds_text(seconds) == text
 
 
-def test_a_page_of_its_own_before_there_is_a_report() -> None:
+def test_live_page_without_a_report() -> None:
     page = live_page(LIVE, None)
     assert "<h1>A &lt;small&gt; one</h1>" in page
     assert '<meta http-equiv="refresh" content="7">' in page
@@ -61,7 +61,7 @@ def test_a_page_of_its_own_before_there_is_a_report() -> None:
     assert "<script" not in page
 
 
-def test_the_report_so_far_keeps_all_it_has(report: Path) -> None:
+def test_live_page_contains_the_report(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
     page = live_page(LIVE, text)
     assert page.startswith(text[: text.index("</head>")])
@@ -70,7 +70,7 @@ def test_the_report_so_far_keeps_all_it_has(report: Path) -> None:
     assert "the report of the first 2 finished cells" in page
 
 
-def test_only_the_last_page_stays(report: Path) -> None:
+def test_last_page_does_not_reload(report: Path) -> None:
     page = last_page("x", "results/x", LIVE.counts, report.read_text(encoding="utf-8"))
     assert "The run is over" in page
     assert "<code>results/x/report.html</code>" in page
@@ -78,13 +78,13 @@ def test_only_the_last_page_stays(report: Path) -> None:
     assert "rogue report results/x" in last_page("x", "results/x", LIVE.counts, None)
 
 
-def test_what_is_not_known_is_said() -> None:
+def test_unknown_state_of_a_live_page() -> None:
     page = live_page(replace(LIVE, running=None, seconds_left=None, figures_of=None, problem="no ink"), None)
     assert "not known yet" in page
     assert "could not be built (no ink)" in page
 
 
-def test_of_many_failures_the_first_are_named() -> None:
+def test_many_failures_are_shortened() -> None:
     page = live_page(replace(LIVE, failed=[(f"cell-{n}", "bug") for n in range(60)]), None)
     assert "60 cells failed" in page
     assert "cell-49" in page
@@ -127,7 +127,7 @@ def page() -> str:
     return search_html(SearchPage("Search", "Who breaks?", ["No finding."], [part], "A footer."))
 
 
-def test_a_page_has_its_sentences_pictures_and_tables_and_nothing_is_markup() -> None:
+def test_search_page_escapes_its_content() -> None:
     text = page()
     assert text.count("<svg") == 2 and "No finding." in text and "&lt;b&gt;" in text and "A footer." in text
     assert "<script" not in text and "http" not in text.replace("http-equiv", "").replace(
@@ -158,7 +158,7 @@ def test_a_response_has_its_values_the_published_line_and_both_verdicts() -> Non
     assert response_picture([Response("k", TICKS, [])], 2.0, written, "c") is None
 
 
-def test_a_tornado_leaves_keys_without_a_number_out() -> None:
+def test_tornado_without_missing_numbers() -> None:
     bars = [("topology.delay", 2.0, 1.0), ("workload.size", math.nan, math.nan)]
     text = str(tornado_picture(bars, "jain", written, "t"))
     assert described(text) == "Mean change over the range: topology.delay 2 ms ± 1 ms."
@@ -193,7 +193,7 @@ def row(compared: SideBySide, measure: str, transport: str = "RoGUE") -> list[st
     return found[2:]
 
 
-def test_each_measure_stands_beside_the_others_with_its_ratio(compared: SideBySide) -> None:
+def test_measures_of_testbeds_have_ratios(compared: SideBySide) -> None:
     assert [head.text for head in compared.table.head][2:] == ["simulator", "virtual", "÷ simulator"]
     own, its, ratio = row(compared, "All flows together")
     assert "Gb/s" in own
@@ -201,7 +201,7 @@ def test_each_measure_stands_beside_the_others_with_its_ratio(compared: SideBySi
     assert float(ratio) == pytest.approx(SLOWER, abs=0.01)
 
 
-def test_what_one_run_lacks_is_a_dash_and_a_reason(compared: SideBySide) -> None:
+def test_missing_result_is_a_dash_with_a_reason(compared: SideBySide) -> None:
     own, its, ratio = row(compared, "All flows together", "Native RoCE")
     assert own != its == ratio == "–"
     assert compared.missing == (
@@ -209,14 +209,14 @@ def test_what_one_run_lacks_is_a_dash_and_a_reason(compared: SideBySide) -> None
     )
 
 
-def test_a_large_difference_is_told_with_what_explains_it(compared: SideBySide) -> None:
+def test_large_difference_has_reasons(compared: SideBySide) -> None:
     (rogue,) = compared.differences
     assert rogue.sentence.startswith("RoGUE: All flows together 9.21")
     assert "; Packets dropped 0 on simulator and" in rogue.sentence
     assert any("the processor of h0 is busy for 97.0" in reason for reason in rogue.reasons)
 
 
-def test_means_are_shown_with_the_ends_between_which_they_lie(results: list[Results]) -> None:
+def test_means_have_their_range(results: list[Results]) -> None:
     setting = results[0].measured_settings[0]
     side = Side("simulator", results[0], setting)
     values = results[0].per_run(setting, "probe_p50_ns")
@@ -229,7 +229,7 @@ def test_means_are_shown_with_the_ends_between_which_they_lie(results: list[Resu
     assert with_ends(None, METRICS["jain"], Unit.INDEX.value) == "–"
 
 
-def test_a_reason_that_all_differences_share_is_told_once() -> None:
+def test_shared_reason_is_listed_once() -> None:
     found = [Difference("one", ("software", "drops")), Difference("other", ("software",))]
     apart, shared = without_shared(found)
     assert [each.reasons for each in apart] == [("drops",), ()]
@@ -237,7 +237,7 @@ def test_a_reason_that_all_differences_share_is_told_once() -> None:
     assert without_shared(found[:1]) == (found[:1], []), "alone it keeps its own"
 
 
-def test_what_is_level_is_no_difference(compared: SideBySide) -> None:
+def test_level_measures_are_no_difference(compared: SideBySide) -> None:
     assert not [each for each in compared.differences if "Probe" in each.sentence]
 
 
@@ -254,7 +254,7 @@ def test_two_runs_on_one_testbed_are_not_compared(results: list[Results]) -> Non
 
 
 @pytest.mark.usefixtures("one_figure")
-def test_the_page_shows_it_before_the_runs(results: list[Results], tmp_path: Path) -> None:
+def test_comparison_comes_before_the_runs(results: list[Results], tmp_path: Path) -> None:
     page = build([each.run.directory for each in results], tmp_path / "both.html").read_text()
     place = page.index("Side by side: ")
     assert place < page.index("÷ simulator") < page.index('id="run1"')

@@ -2,12 +2,11 @@
 
 import json
 import re
-from collections import Counter
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from helpers.html_page import Page
 from helpers.sample_run import QUESTION, Sample, write_sample_run
 from helpers.small_runs import SECOND, cell, delivery, manifest, tiny_view, transfer
 from jinja2 import UndefinedError
@@ -20,42 +19,6 @@ from rogue.reports.templates.environment import environment
 # no host’s processor is watched, no transfers are drawn at random, no two factors vary, no flows are many,
 # and no published number is about it.
 DRAWN = len(FIGURES) - 12
-VOID = {"meta", "link", "br", "hr", "img", "input"}
-
-
-class Page(HTMLParser):
-    """Collects elements, and notes every tag that does not close as it opened."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.unbalanced: list[str] = []
-        self.words: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        if not self.open or self.open.pop() != tag:
-            self.unbalanced.append(tag)
-
-    def handle_data(self, data: str) -> None:
-        if not self.open or self.open[-1] not in {"style", "script"}:
-            self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
 
 
 @pytest.fixture(scope="module")
@@ -71,18 +34,15 @@ def page(html: str) -> Page:
 def test_tags_are_balanced_and_ids_unique(page: Page) -> None:
     assert page.unbalanced == []
     assert page.open == []
-    counts = Counter(attributes["id"] for _, attributes in page.elements if "id" in attributes)
-    assert [identifier for identifier, count in counts.items() if count > 1] == []
+    assert len(set(page.ids)) == len(page.ids)
 
 
 def test_links_and_labels_point_to_something(page: Page) -> None:
-    identifiers = {attributes.get("id") for _, attributes in page.elements}
-    targets = {(a.get("href") or "")[1:] for a in page.all("a") if (a.get("href") or "").startswith("#")}
     labels = {
         word for _, attributes in page.elements for word in (attributes.get("aria-labelledby") or "").split()
     }
-    assert targets >= {"main", "run1-summary", "run1-claims"}
-    assert targets | labels <= identifiers
+    assert page.targets >= {"main", "run1-summary", "run1-claims"}
+    assert page.targets | labels <= set(page.ids)
 
 
 def test_needs_nothing_from_outside(html: str, page: Page) -> None:
@@ -98,7 +58,7 @@ def test_needs_nothing_from_outside(html: str, page: Page) -> None:
 
 
 def assert_headings_descend(page: Page) -> None:
-    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
+    levels = page.heading_levels
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
@@ -140,7 +100,7 @@ def test_first_screen_is_question_verdicts_trust_and_then_numbers(html: str, pag
     assert "Not run: RoCE with DCQCN (the simulator has no roce+dcqcn yet). Status" in page.text
 
 
-def test_run_without_question_or_claims_says_so_quietly(tmp_path: Path) -> None:
+def test_run_without_question_and_claims(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(manifest([cell(status="pending")], status="running")))
     text = build(tmp_path).read_text()
     assert 'class="question"' not in text
@@ -234,8 +194,7 @@ def test_two_runs_on_one_page_do_not_clash(tmp_path: Path) -> None:
     runs = [write_sample_run(tmp_path / name, sample) for name in ("one", "other")]
     text = build(runs, tmp_path / "both.html").read_text()
     page = Page(text)
-    counts = Counter(attributes["id"] for _, attributes in page.elements if "id" in attributes)
-    assert max(counts.values()) == 1
+    assert len(set(page.ids)) == len(page.ids)
     assert text.count(f'<p class="question">{QUESTION}</p>') == 2
     assert page.text.count("Against what was published:") == 2
     assert len(page.all("svg")) == 2 * DRAWN
@@ -243,8 +202,7 @@ def test_two_runs_on_one_page_do_not_clash(tmp_path: Path) -> None:
 
 
 def test_each_claim_has_an_anchor_its_figure_and_its_command(html: str, page: Page) -> None:
-    identifiers = {attributes.get("id") or "" for _, attributes in page.elements}
-    claims = {name for name in identifiers if name.startswith("run1-claim-")}
+    claims = {name for name in page.ids if name.startswith("run1-claim-")}
     assert "run1-claim-R-21-roce-failures" in claims
     labels = [a.get("aria-label") or "" for a in page.all("a")]
     for name in claims:
@@ -253,13 +211,13 @@ def test_each_claim_has_an_anchor_its_figure_and_its_command(html: str, page: Pa
     assert "rogue run rogue-paper/figure-14a</code>" in html
 
 
-def test_what_was_not_run_is_one_line(html: str) -> None:
+def test_cells_not_run_are_one_sentence(html: str) -> None:
     assert re.search(r"Of the other claims \d+ need hardware and \d+ were not run; claims.json says", html)
     claims = html[html.index('id="run1-claims"') : html.index('id="run1-tables"')]
     assert "Not run:" not in claims
 
 
-def test_values_are_escaped_and_must_be_there() -> None:
+def test_templates_escape_values_and_refuse_undefined_ones() -> None:
     page = environment().from_string("{{ name }}")
     assert page.render(name="<b>") == "&lt;b&gt;"
     with pytest.raises(UndefinedError):

@@ -23,7 +23,7 @@ SHOWN = """
 
 
 def test_the_policy_lets_just_this_script_run(report: Path, tmp_path: Path) -> None:
-    assert f"script-src {script_source(script())};" in report.read_text()
+    assert f"script-src {script_source()};" in report.read_text()
     done = browse(report, tmp_path, *LOGGED)
     assert complaints(done) == []
     assert 'class="enlarge"' in done.stdout
@@ -59,7 +59,7 @@ def test_a_hidden_transport_is_nowhere_and_the_address_keeps_it(report: Path, tm
     assert kept["cards"] == ["Native RoCE"]
 
 
-def test_the_value_of_the_nearest_point_is_told(report: Path, tmp_path: Path) -> None:
+def test_pointer_shows_the_nearest_value(report: Path, tmp_path: Path) -> None:
     """Under the pointer, the script shows the value of the CSV file."""
     steps = """
       const plot = document.getElementById("run1-throughput-head").closest("figure").querySelector(".plot");
@@ -86,7 +86,7 @@ def test_the_value_of_the_nearest_point_is_told(report: Path, tmp_path: Path) ->
     assert found["away"] is True
 
 
-def test_a_line_without_a_name_has_its_values_in_their_columns(report: Path, tmp_path: Path) -> None:
+def test_row_with_an_empty_first_field(report: Path, tmp_path: Path) -> None:
     """A row of a figure's CSV that begins with an empty field: nothing moves to the left."""
     steps = """
       const figure = document.getElementById("run1-throughput-head").closest("figure");
@@ -159,7 +159,7 @@ def test_tables_are_sorted_by_number_and_filtered(report: Path, tmp_path: Path) 
     assert found["kept"] is True
 
 
-def test_an_address_that_means_nothing_is_no_mistake(report: Path, tmp_path: Path) -> None:
+def test_invalid_view_in_the_address_is_ignored(report: Path, tmp_path: Path) -> None:
     view = "#view:hide=nobody&zoom=nothing&sort=99:1&sort=0:99&sort=x&find=1:%3Cb%3E"
     done = browse(f"{report.as_uri()}{view}", tmp_path, *LOGGED)
     assert complaints(done) == []

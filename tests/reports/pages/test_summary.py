@@ -32,7 +32,7 @@ def test_each_transport_in_a_sentence(results: Results) -> None:
     assert roce.sentence.endswith("4 of 16 connections failed.")
 
 
-def test_comparison_counts_measures_and_says_each(results: Results) -> None:
+def test_comparison_counts_and_lists_measures(results: Results) -> None:
     (sentence,) = comparison(results)
     text = ascii_spaces(sentence)
     assert text.startswith("Against Native RoCE, RoGUE is better on 3 and level on 1 of 4 measures: ")
@@ -49,7 +49,7 @@ def test_several_factor_points_are_ranges_and_one_example(sweep: Results) -> Non
     assert "of 8 measures over 2 settings. With senders 4: " in sentence
 
 
-def test_in_brief_it_is_the_score_and_what_decides_it(results: Results, sweep: Results) -> None:
+def test_brief_is_the_score_and_the_deciding_measure(results: Results, sweep: Results) -> None:
     (sentence,) = map(ascii_spaces, in_brief(results))
     assert sentence == (
         "Against Native RoCE, RoGUE is better on 3 and level on 1 of 4 measures: "
@@ -59,7 +59,7 @@ def test_in_brief_it_is_the_score_and_what_decides_it(results: Results, sweep: R
     assert "of 8 measures over 2 settings. With senders 4: the slowest tenth " in sentence
 
 
-def test_in_brief_a_transport_alone_says_what_it_did(tmp_path: Path) -> None:
+def test_brief_of_a_single_transport(tmp_path: Path) -> None:
     sample = Sample(transports=("rogue",))
     results = Results(Run(write_sample_run(tmp_path, sample)))
     alone, what = in_brief(results)
@@ -99,7 +99,7 @@ def test_single_runs_are_called_so(tmp_path: Path) -> None:
     assert "these are single observations" in comparison(results)[0]
 
 
-def test_one_transport_has_nobody_to_compare_with(tmp_path: Path) -> None:
+def test_comparison_of_one_transport(tmp_path: Path) -> None:
     sample = Sample(transports=("rogue",), repetitions=1, seconds=1.0)
     assert comparison(Results(Run(write_sample_run(tmp_path, sample)))) == [
         "Only RoGUE finished, so there is nothing to compare it with."
@@ -131,25 +131,25 @@ def test_nothing_finished(tmp_path: Path) -> None:
     assert comparison(results) == ["No cell finished, so there is nothing to compare."]
 
 
-def test_what_was_not_measured_is_left_out(tmp_path: Path) -> None:
+def test_missing_measures_are_left_out(tmp_path: Path) -> None:
     view = tiny_view(tmp_path, {"flows": [transfer("main/h0->h1", end_ns=SECOND)]})
     (card,) = cards(Results(view.run))
     assert card.sentence == "No connection failed."
     assert dict(card.numbers) == {"Connections failed": "0 of 1"}
 
 
-def test_finished_cell_without_tables_says_so(tmp_path: Path) -> None:
+def test_sentence_of_a_cell_without_tables(tmp_path: Path) -> None:
     (card,) = cards(Results(tiny_view(tmp_path, {}).run))
     assert card.sentence == "Finished, but left no table that can be read."
 
 
-def test_flows_that_come_and_go_are_told_by_their_levels(staggered: Results) -> None:
+def test_card_of_flows_that_come_and_go(staggered: Results) -> None:
     (card,) = cards(staggered)
     assert "Jain’s index of the worst level is 0.941" in card.sentence
     assert dict(card.numbers)["Most over least, worst level"] == "1.67"
 
 
-def test_many_pairs_are_told_by_their_completion_times(pairs: Results) -> None:
+def test_card_of_many_pairs(pairs: Results) -> None:
     rogue, _ = cards(pairs)
     assert set(dict(rogue.numbers)) == {
         "Long transfers, median",
@@ -189,7 +189,7 @@ def test_flow_that_dies_at_once_does_not_win_by_its_rate(tmp_path: Path) -> None
     ("large", "times"),
     [(35e6, "350 times more"), (2e5, "2 times more"), (1e5, "the median probe takes 100 µs with both")],
 )
-def test_how_many_times_is_no_power_of_ten(tmp_path: Path, large: float, times: str) -> None:
+def test_ratio_in_a_comparison(tmp_path: Path, large: float, times: str) -> None:
     cells = [
         (cell("rogue-r1"), {"latency": [{"t_ns": 1, "rtt_ns": int(large), "status": "ok"}]}),
         (cell("roce-r1", transport="roce"), {"latency": [{"t_ns": 1, "rtt_ns": 100_000, "status": "ok"}]}),
@@ -229,7 +229,7 @@ def test_rivals_are_compared_with_each_other_instead(results: Results, sweep: Re
     assert spread(sweep) is None
 
 
-def test_one_point_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
+def test_one_point_has_no_spread(tmp_path: Path) -> None:
     assert spread(pings(tmp_path, {"1KB": [10, 11]})) is None
 
 
@@ -249,13 +249,13 @@ def test_worked_example_least_and_most_and_how_many_times(tmp_path: Path) -> Non
     ]
 
 
-def test_what_touches_is_level(tmp_path: Path) -> None:
+def test_touching_intervals_are_level(tmp_path: Path) -> None:
     found = spread(pings(tmp_path, {"1KB": [10, 20, 30], "2KB": [12, 22, 32]}))
     assert found is not None
     assert plain(found.sentences)[0] == "Level at all points: mean completion (20 µs to 22 µs)."
 
 
-def test_what_never_came_is_most(tmp_path: Path) -> None:
+def test_infinite_mean_is_the_largest(tmp_path: Path) -> None:
     found = spread(pings(tmp_path, {"1KB": [None, None], "2KB": [10, 11]}))
     assert found is not None
     assert plain(found.sentences)[0].startswith("Completion, mean: 10.5 µs (size 2KB, verb read) to none")

@@ -41,7 +41,7 @@ def table_named(tables: list[ReportTable], title: str) -> ReportTable:
     return next(table for table in tables if table.title == title)
 
 
-def test_means_stand_with_runs_and_interval(results: Results) -> None:
+def test_table_has_means_runs_and_values(results: Results) -> None:
     table = table_named(metric_tables(results), "Delay and queue")
     assert [head.text for head in table.head[:3]] == ["Transport", "n", "Probe p10"]
     rogue, roce = table.rows
@@ -155,7 +155,7 @@ def table(rows: int) -> ReportTable:
     return ReportTable("Goodput & more", "Mean over n runs.", 1, head, values, "x.csv", "data:,")
 
 
-def test_few_transports_stand_beside_each_other_with_units_and_intervals() -> None:
+def test_few_transports_are_columns() -> None:
     assert latex_table(table(2)) == (
         "% Goodput \\& more. Mean over n runs.\n"
         "% In the preamble: \\usepackage{booktabs}\n"
@@ -179,7 +179,7 @@ def test_many_transports_are_rows() -> None:
 
 
 @pytest.mark.needs("pdflatex")
-def test_latex_takes_them(sweep: Results, tmp_path: Path) -> None:
+def test_latex_accepts_the_tables(sweep: Results, tmp_path: Path) -> None:
     """With plain rules: Debian's texlive-latex-base has no booktabs."""
     files = latex_tables(sweep)
     assert "table-delay-and-queue.tex" in files

@@ -30,7 +30,7 @@ def test_the_new_text_takes_the_place_of_the_old(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_text_that_cannot_be_written_leaves_the_old_one_and_nothing_else(tmp_path: Path) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "x.html"
     write_whole(path, "old")
     with pytest.raises(UnicodeEncodeError):
@@ -44,13 +44,13 @@ def test_a_place_that_is_a_directory(tmp_path: Path) -> None:
         write_whole(tmp_path, "x")
 
 
-def test_a_file_that_has_more_than_it_says_has_no_checksum() -> None:
+def test_file_larger_than_its_size_has_no_checksum() -> None:
     """Those of the kernel are empty by their size, and some never end."""
     with pytest.raises(OSError, match="more bytes than it says"):
         checksum(Path("/proc/self/maps"))
 
 
-def test_a_file_takes_no_more_memory_than_it_has_bytes(tmp_path: Path) -> None:
+def test_reading_allocates_only_the_file_size(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"x" * 1000)
     tracemalloc.start()
     try:
@@ -61,7 +61,7 @@ def test_a_file_takes_no_more_memory_than_it_has_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size_bytes", [0, 9, 10])
-def test_a_file_of_up_to_so_many_bytes_is_read_whole(size_bytes: int, tmp_path: Path) -> None:
+def test_file_within_the_limit_is_read(size_bytes: int, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"x" * size_bytes)
     assert read_regular(tmp_path / "x", 10) == b"x" * size_bytes
     with pytest.raises(OSError, match="it has more than 8 bytes"):
@@ -69,13 +69,13 @@ def test_a_file_of_up_to_so_many_bytes_is_read_whole(size_bytes: int, tmp_path: 
     assert len(read_regular(Path("/proc/self/status"))) > 100
 
 
-def test_what_is_no_manifest_is_named(tmp_path: Path) -> None:
+def test_error_of_an_invalid_manifest(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(ReportError, match=r"manifest\.json: got what is not valid JSON .*\.$"):
         read_manifest(tmp_path)
 
 
-def test_missing_manifest_says_what_to_give(tmp_path: Path) -> None:
+def test_error_of_a_missing_manifest(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="no such file; give the directory of a run"):
         read_manifest(tmp_path)
 
@@ -93,7 +93,7 @@ def test_directory_in_place_of_the_file(tmp_path: Path) -> None:
         "rogue run 'my files/e.yaml' --set 'a=[{b: c}]'",
     ],
 )
-def test_what_rogue_writes_is_shown(command: str) -> None:
+def test_commands_of_rogue_are_shown(command: str) -> None:
     assert repeating_command({"reproduce": command}) == command
 
 
@@ -116,7 +116,7 @@ def test_what_rogue_writes_is_shown(command: str) -> None:
         None,
     ],
 )  # fmt: skip
-def test_what_a_shell_would_do_besides_is_not(command: object) -> None:
+def test_unsafe_command_is_not_shown(command: object) -> None:
     assert repeating_command({"reproduce": command}) is None
 
 
@@ -140,7 +140,7 @@ def test_a_pipe_or_a_device_is_not_read(tmp_path: Path, make: object) -> None:
         read_manifest(tmp_path)
 
 
-def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+def test_file_above_the_limit_is_not_read(tmp_path: Path) -> None:
     """A sparse file takes no room."""
     path = tmp_path / "table"
     with path.open("wb") as stream:

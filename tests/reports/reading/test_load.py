@@ -33,14 +33,14 @@ def test_table_is_read_as_written(directory: Path) -> None:
     assert frame["limiter_bps"].isna().all()
 
 
-def test_table_that_nobody_promised_may_be_absent(directory: Path) -> None:
+def test_unlisted_table_may_be_absent(directory: Path) -> None:
     run = Run(directory)
     assert run.table("rogue-r1", "rtt") is None
     assert run.rows("rogue-r1", "rtt") == 0
     assert run.problems == []
 
 
-def test_absent_name_is_none_of_the_names(directory: Path) -> None:
+def test_null_in_a_name_column(directory: Path) -> None:
     path = directory / "flows.parquet"
     rows = [transfer("a", error="retry exceeded"), transfer("b", error=None)]
     write_table(path, "flows", filled("flows", rows))
@@ -67,7 +67,7 @@ def test_one_flipped_byte_is_noticed(directory: Path) -> None:
     assert run.problems[0].startswith(FILE)
 
 
-def test_file_that_is_no_parquet_without_a_checksum(directory: Path) -> None:
+def test_invalid_parquet_without_a_checksum(directory: Path) -> None:
     (directory / FILE).write_bytes(b"PAR1 but not really")
     path = directory / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "files": {}}))
@@ -76,7 +76,7 @@ def test_file_that_is_no_parquet_without_a_checksum(directory: Path) -> None:
     assert "is not a readable Parquet file" in run.problems[-1]
 
 
-def test_problem_is_said_once(directory: Path) -> None:
+def test_problem_is_listed_once(directory: Path) -> None:
     (directory / FILE).unlink()
     run = Run(directory)
     for _ in range(3):
@@ -111,7 +111,7 @@ def test_table_that_breaks_the_schema(table: pa.Table, problem: str) -> None:
     assert problem in said
 
 
-def test_what_an_older_run_did_not_measure_is_null() -> None:
+def test_column_that_an_older_run_lacks_is_null() -> None:
     frame, said = parse_table(encoded(latency().drop_columns(["rtt_ns"])), "latency")
     assert said is None
     assert frame is not None
@@ -143,7 +143,7 @@ def test_small_cache_gives_the_same_tables(directory: Path, monkeypatch: pytest.
     assert again.equals(first)
 
 
-def test_a_name_weighs_what_stands_for_it(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_counts_codes_of_names(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [delivery(name, SECOND * at, 5) for name in ("main/h0->h1", "main/h0->h2") for at in range(1, 501)]
     for cell_id in ("rogue-r1", "rogue-r2"):
         write_table(
@@ -202,13 +202,13 @@ def test_columns_that_a_table_lacks_have_no_objects() -> None:
     assert table[["rtt_ns", "group", "service"]].isna().all(axis=None)
 
 
-def test_two_columns_of_one_name_are_told() -> None:
+def test_duplicate_columns_are_an_error() -> None:
     columns = [pa.array(values) for values in (*CPU.values(), [1])]
     content = written(pa.table(columns, names=[*CPU, "t_ns"]))
     assert "exists 2 times" in str(parse_table(content, "cpu")[1])
 
 
-def test_a_dictionary_that_has_a_name_twice_is_told() -> None:
+def test_duplicate_dictionary_entry_is_an_error() -> None:
     """No known writer makes one; it would be two flows of one name."""
     content = written({name: values * 2 for name, values in CPU.items()} | {"source": ["xay", "xby"]})
     table, problem = parse_table(content.replace(b"xby", b"xay"), "cpu")
@@ -216,7 +216,7 @@ def test_a_dictionary_that_has_a_name_twice_is_told() -> None:
     assert problem is not None and problem.startswith("is not a readable Parquet file (")
 
 
-def test_text_that_is_no_utf_8_is_a_sentence() -> None:
+def test_invalid_utf_8_is_an_error() -> None:
     """Parquet promises UTF-8, and no reader checks it."""
     bad = pa.StringArray.from_buffers(1, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe"))
     sink = pa.BufferOutputStream()
@@ -226,7 +226,7 @@ def test_text_that_is_no_utf_8_is_a_sentence() -> None:
     assert problem is not None and problem.startswith("is not a readable Parquet file")
 
 
-def test_columns_that_nobody_asks_for_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_columns_are_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
     read = pq.ParquetFile.read
 

@@ -61,14 +61,14 @@ def senders(*values: int) -> list[Point]:
     ],
     indirect=["settings"],
 )
-def test_whole_points_are_drawn_the_quoted_one_among_them(
+def test_drawn_points_include_the_quoted_one(
     settings: list[Setting], panels_per_setting: int, drawn: list[int]
 ) -> None:
     chosen = chosen_points(settings_by_point(settings), quoted_points(settings), panels_per_setting)
     assert chosen == [f"senders {number}" for number in drawn]
 
 
-def test_quoted_is_the_point_that_the_summary_tells(tmp_path: Path) -> None:
+def test_quoted_point_is_that_of_the_summary(tmp_path: Path) -> None:
     """The rival has nothing at the last point."""
     results = results_of(
         tmp_path,
@@ -125,7 +125,7 @@ class TestEveryKind:
         assert {*names, *headlines.swept, *headlines.bars} <= set(METRICS)
         assert len(set(names)) == len(names)
 
-    def test_has_room_for_each_value_that_it_says(self, headlines: Headlines) -> None:
+    def test_phrases_have_one_placeholder(self, headlines: Headlines) -> None:
         for headline in headlines.shown:
             assert headline.label or headline.phrase or headline.comparison
             assert headline.phrase is None or headline.phrase.count("{}") == 1

@@ -46,7 +46,7 @@ def test_settings_are_transport_and_factor_point(tmp_path: Path) -> None:
     assert [entry.id for entry in settings[0].entries] == ["rogue-2-r1", "rogue-2-r2"]
 
 
-def test_variants_of_a_transport_are_settings_of_their_own(tmp_path: Path) -> None:
+def test_variants_of_a_transport_are_separate_settings(tmp_path: Path) -> None:
     cells = [cell("a"), cell("b", transport="rogue-25us", transport_name="rogue")]
     write_manifest(tmp_path, manifest(cells))
     settings = settings_of(read_manifest(tmp_path).cells)
@@ -67,7 +67,7 @@ def test_mean_is_over_finished_runs_only(results: Results) -> None:
     assert results.mean(roce, "probe_p50_ns") == mean_interval(per_run)
 
 
-def test_metric_that_a_transport_has_not_is_no_mean(results: Results) -> None:
+def test_missing_metric_has_no_mean(results: Results) -> None:
     roce = next(setting for setting in results.measured_settings if setting.transport == "roce")
     assert results.mean(roce, "rtt_p50_ns") is None
 
@@ -77,7 +77,7 @@ def test_unsupported_transport_is_a_setting_without_results(results: Results) ->
     assert [setting.transport for setting in results.measured_settings] == ["rogue", "roce"]
 
 
-def test_interval_is_one_for_the_whole_run(results: Results, sweep: Results) -> None:
+def test_whole_run_has_one_interval(results: Results, sweep: Results) -> None:
     assert results.interval_ns == 1_000_000_000  # 5 s of traffic
     assert sweep.interval_ns == 100_000_000  # 2 s of traffic
 
@@ -99,7 +99,7 @@ def test_repetitions_are_in_order(results: Results, metric: str) -> None:
 @pytest.mark.parametrize(
     ("value", "measured", "has_place"), [(0.9, 0.5, True), (0.0, 0.5, False), (0.9, math.inf, False)]
 )
-def test_a_multiple_needs_a_number_and_a_finite_measurement(
+def test_multiple_needs_a_finite_measurement(
     results: Results, value: float, measured: float, has_place: bool
 ) -> None:
     mean = MeanInterval(measured, None, None, 1)
@@ -112,7 +112,7 @@ def directory(tmp_path: Path) -> Path:
     return write_sample_run(tmp_path / "run")
 
 
-def test_frames_have_all_cells_and_say_which(directory: Path) -> None:
+def test_frames_name_the_cell_of_each_row(directory: Path) -> None:
     run, plain = rogue.load(directory), Run(directory)
     cells = run.manifest.cells
     assert list(run.cells["cell"]) == [cell.id for cell in cells]
@@ -128,7 +128,7 @@ def test_frames_have_all_cells_and_say_which(directory: Path) -> None:
     assert set(run.metrics["unit"]) >= {"bps", "index"}
 
 
-def test_it_says_what_it_is_and_what_was_recorded(directory: Path) -> None:
+def test_repr_of_a_loaded_run(directory: Path) -> None:
     run = rogue.load(str(directory))
     count, run_id = len(run.manifest.cells), run.manifest.run_id
     recorded = [name for name in TABLES if list(directory.glob(f"cells/*/{name}.parquet"))]
@@ -164,12 +164,12 @@ def test_a_table_without_rows_has_its_columns(directory: Path) -> None:
         assert list(run.table("events")) == list(TABLES["events"].column_names())
 
 
-def test_an_unknown_table_names_those_that_there_are(directory: Path) -> None:
+def test_error_of_an_unknown_table_lists_the_tables(directory: Path) -> None:
     with pytest.raises(ValueError, match="table: got 'flow', expected one of flows, throughput, "):
         rogue.load(directory).table("flow")
 
 
-def test_a_file_that_is_not_as_it_was_is_left_out_with_one_warning(directory: Path) -> None:
+def test_changed_file_is_left_out_with_one_warning(directory: Path) -> None:
     run = rogue.load(directory)
     path = min(directory.glob("cells/*/flows.parquet"))
     cell = path.parent.name
@@ -179,7 +179,7 @@ def test_a_file_that_is_not_as_it_was_is_left_out_with_one_warning(directory: Pa
     assert cell not in set(run.table("flows")["cell"]), "and the second time without a word"
 
 
-def test_what_is_no_run_is_a_sentence(tmp_path: Path) -> None:
+def test_directory_without_a_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(rogue.ReportError, match="manifest"):
         rogue.load(tmp_path)
 
@@ -203,19 +203,19 @@ def ascii_spaces(text: str) -> str:
     return text.replace("\u202f", " ")
 
 
-def test_what_came_back_is_a_time(lossy: Results) -> None:
+def test_text_of_a_measured_time(lossy: Results) -> None:
     rogue, _ = lossy.measured_settings
     assert ascii_spaces(value_text(lossy, rogue, "probe_p50_ns")) == "1 ms"
 
 
-def test_what_never_came_back_is_none_and_says_how_much_was_lost(lossy: Results) -> None:
+def test_text_of_an_infinite_time_has_the_lost_share(lossy: Results) -> None:
     _, roce = lossy.measured_settings
     assert ascii_spaces(value_text(lossy, roce, "probe_p50_ns")) == "none, 60.0 % lost"
     assert ascii_spaces(lost_text(lossy, roce, "probe_p50_ns")) == "60.0 % lost"
     assert ascii_spaces(values_text(lossy, roce, "probe_p50_ns")) == "900 000, none, none"
 
 
-def test_what_was_not_measured_is_a_dash(lossy: Results) -> None:
+def test_text_of_a_missing_value(lossy: Results) -> None:
     rogue, _ = lossy.measured_settings
     assert value_text(lossy, rogue, "queue_p50_bytes") == "–"
 

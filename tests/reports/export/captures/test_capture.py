@@ -23,7 +23,7 @@ from rogue.reports.export.captures.packet import Packet, addresses_of
 from rogue.workloads.transports import BASES
 
 
-def test_what_a_queue_refused_never_left(tmp_path: Path) -> None:
+def test_refused_packet_is_in_no_capture(tmp_path: Path) -> None:
     table = packets_of_cell(tmp_path)
     refused = int(table["reason"].isin(REFUSALS).sum())
     written = write_capture(table, tmp_path / "cell.pcapng", "a cell")
@@ -31,7 +31,7 @@ def test_what_a_queue_refused_never_left(tmp_path: Path) -> None:
     assert (written.refused, written.frames) == (refused, len(table) - refused)
 
 
-def test_what_a_link_lost_did_leave_and_says_so(tmp_path: Path) -> None:
+def test_packet_lost_on_a_link_is_in_the_capture(tmp_path: Path) -> None:
     table = packets_of_cell(
         tmp_path, "faults=[{kind: loss, target: h0-s0, probability: .01}]", "topology.buffer=9MB"
     )
@@ -47,7 +47,7 @@ def test_flooded_copies_are_counted(tmp_path: Path) -> None:
     assert written.copies == (table["kind"] == "stray").sum()
 
 
-def test_a_flooded_packet_went_on_and_is_not_called_lost(tmp_path: Path) -> None:
+def test_flooded_packet_is_not_lost(tmp_path: Path) -> None:
     table = packets_of_cell(tmp_path, "faults=[{kind: flooding, target: s0, destination: h3}]")
     assert (table["reason"] == "flooded").sum() > 0
     assert not table["dropped"][table["reason"] == "flooded"].any()
@@ -55,14 +55,14 @@ def test_a_flooded_packet_went_on_and_is_not_called_lost(tmp_path: Path) -> None
     assert b"flooded" not in (tmp_path / "cell.pcapng").read_bytes()
 
 
-def test_without_packets_or_with_headers_that_nobody_reads() -> None:
+def test_cell_without_readable_packets_is_an_error() -> None:
     with pytest.raises(ReportError, match=r"a-r1 recorded no packets; .*measure=\[packets\]"):
         recorded(None, "rocev2", "a-r1")
     with pytest.raises(ReportError, match="headers of ns3"):
         recorded(pd.DataFrame({"t_ps": [1]}), "ns3", "a-r1")
 
 
-def test_it_says_how_many_and_what_to_do() -> None:
+def test_text_of_missed_packets() -> None:
     assert missed_text(1).startswith("the bound was hit: 1 more packet went by unrecorded; raise packets_max")
     assert "2 more packets" in missed_text(2)
 
@@ -88,7 +88,7 @@ def written() -> list[tuple[int, bytes]]:
     return blocks(file.getvalue())
 
 
-def test_the_order_of_blocks() -> None:
+def test_order_of_blocks() -> None:
     assert [kind for kind, _ in written()] == [0x0A0D0D0A, 4, 1, 1, 6]
 
 
@@ -106,7 +106,7 @@ def test_a_frame_with_its_time_and_comment() -> None:
     assert body[28:] == struct.pack("<HH", 1, 4) + b"lost" + bytes(4)
 
 
-def test_names_are_for_addresses() -> None:
+def test_names_of_addresses() -> None:
     body = written()[1][1]
     assert body.startswith(struct.pack("<HH", 1, 7) + bytes((10, 0, 0, 1)) + b"h0\0")
     assert len(body) % 4 == 0
@@ -153,7 +153,7 @@ def test_an_acknowledgement_counts_the_messages_before_it() -> None:
         assert frame[54:58] == bytes((0x1F, 0, 0, messages))
 
 
-def test_a_nak_does_not_count_the_message_that_is_missing() -> None:
+def test_nak_does_not_count_the_missing_message() -> None:
     """Source: InfiniBand architecture, volume 1, 9.7.5.1.1: the MSN counts what is completed."""
     data = [WRITE._replace(psn=psn, flags=frozenset({"first", "last"})) for psn in range(3)]
     reply = WRITE._replace(kind="nak", src="h1", dst="h0", src_qp_num=3, qp_num=2, psn=1, payload_bytes=0)
@@ -207,7 +207,7 @@ def test_no_frame_is_malformed_and_no_expert_finds_an_error(case: tuple[str, ...
 
 
 @pytest.mark.needs("tshark")
-def test_the_judge_sees_wrong_ports_and_checksums(tmp_path: Path) -> None:
+def test_wireshark_detects_wrong_ports_and_checksums(tmp_path: Path) -> None:
     table = packets_of_cell(tmp_path)
     path = tmp_path / "cell.pcapng"
     write_capture(table, path, "a cell")
@@ -219,7 +219,7 @@ def test_the_judge_sees_wrong_ports_and_checksums(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("tshark")
-def test_what_wireshark_reads_is_what_the_table_says(tmp_path: Path) -> None:
+def test_wireshark_reads_the_recorded_packets(tmp_path: Path) -> None:
     table = packets_of_cell(tmp_path, "transports=[roce+pfc+dcqcn]", PFC)
     path = tmp_path / "cell.pcapng"
     write_capture(table, path, "a cell")
@@ -260,7 +260,7 @@ def test_the_last_acknowledgement_is_of_the_last_packet_and_counts_its_message(
 
 
 @pytest.mark.needs("tshark")
-def test_streams_of_tcp_have_no_gap_that_the_network_did_not_make(tmp_path: Path) -> None:
+def test_tcp_streams_have_no_gaps(tmp_path: Path) -> None:
     """Sequence numbers of a connection without losses: each segment follows the one before."""
     table = packets_of_cell(
         tmp_path, "transports=[cubic]", "workload.senders=1", "measure=[{kind: packets, ports: [h3]}]"

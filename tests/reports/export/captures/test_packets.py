@@ -20,7 +20,7 @@ from rogue.reports.export.captures.transport_headers import (
 )
 
 
-def test_rows_with_what_they_lack_as_nothing(tmp_path: Path) -> None:
+def test_missing_fields_of_packets_are_empty(tmp_path: Path) -> None:
     table = packets_of_cell(tmp_path, "transports=[roce+pfc+dcqcn]", "topology.buffer=1MB")
     packets = list(packets_of(table))
     assert [packet.t_ps for packet in packets] == sorted(table["t_ps"])
@@ -69,7 +69,7 @@ def test_the_invariant_crc_of_a_real_packet() -> None:
     assert invariant_crc(CNP[:-4]) == CNP[-4:]
 
 
-def test_the_invariant_crc_forgives_what_routers_change() -> None:
+def test_invariant_crc_ignores_fields_that_routers_change() -> None:
     changed = bytearray(CNP[:-4])
     for at in (
         1,
@@ -119,7 +119,7 @@ def test_a_cnp_looks_like_a_real_one() -> None:
     assert len(made) == len(CNP)
 
 
-def test_the_first_packet_of_a_write_says_how_much_comes() -> None:
+def test_first_packet_of_a_write_has_its_length() -> None:
     made = roce_packet(TEN_ROUTE, packet(flags="first ect", psn=7, payload_bytes=1024, message_bytes=3000), 0)
     assert len(made) == 20 + 8 + 12 + 16 + 1024 + 4
     assert made[36:40] == bytes((0, 0, 0, 7))
@@ -158,13 +158,13 @@ def acknowledgement(number: int, selective: str = "", frame_bytes: int = 64) -> 
     return packet._replace(bytes=frame_bytes, selective=selective)
 
 
-def test_where_segments_stand() -> None:
+def test_sequence_numbers_of_segments() -> None:
     stream = Stream([segment(0), segment(1, 540), segment(2)], 0)
     assert [stream.sequence(number) for number in range(4)] == [1, 1461, 2001, 3461]
     assert stream.sequence(5) == 3461 + 2 * 1460
 
 
-def test_what_is_not_in_the_capture_was_full() -> None:
+def test_missing_segments_count_as_full() -> None:
     stream = Stream([segment(10), segment(12)], 0)
     assert stream.sequence(10) == 1
     assert stream.sequence(12) == 1 + 2 * 1460
@@ -176,13 +176,13 @@ def test_framing_of_a_layer_above_belongs_to_the_stream() -> None:
     assert stream_bytes(segment(0, 1460 + 24), 0) == 1484
 
 
-def test_timestamps_are_told_by_acknowledgements() -> None:
+def test_acknowledgements_reveal_timestamps() -> None:
     assert options_bytes([segment(0), acknowledgement(1)]) == 0
     assert options_bytes([segment(0, options=12), acknowledgement(1, frame_bytes=70)]) == 12
     assert options_bytes([acknowledgement(1, "3-4", frame_bytes=70)]) == 0
 
 
-def test_an_acknowledgement_names_what_has_come_besides() -> None:
+def test_acknowledgement_has_selective_blocks() -> None:
     streams = {(2, 3): Stream([segment(number) for number in range(6)], 0)}
     packet = tcp_packet(TEN_ROUTE, acknowledgement(2, "4-4"), streams, 0)
     header = packet[20:]
