@@ -59,7 +59,7 @@ PANELS: Final = {
         "inventory": ("inventory:app", "Print and check the files that list nodes and their SSH access."),
         "provision": ("provision:provision", "Install and set up what experiments need on nodes."),
         "doctor": ("doctor:doctor", "Check whether nodes can measure, and print what prevents it."),
-        "teardown": ("provision:teardown", "Put back what provisioning changed on nodes."),
+        "teardown": ("provision:teardown", "Restore what provisioning changed on nodes."),
         "switch": ("switch:app", "Plan, set, read back and undo the settings of hardware switches."),
     },
     "Extend": {

@@ -29,7 +29,7 @@ THRESHOLD: Final = SwitchParameter(
 
 @dataclass(frozen=True, slots=True)
 class MarkingCurve:
-    """Marks by what waits: up to `kmin_bytes` none, above `kmax_bytes` all, in between up to `pmax`."""
+    """Marking by queue length: none up to `kmin_bytes`, all above `kmax_bytes`, between with up to `pmax`."""
 
     kmin_bytes: int
     kmax_bytes: int

@@ -34,7 +34,7 @@ def doctor(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Query two hosts' cards instead, and write their reports to FILE; INVENTORY alone.",
+            help="Query two hosts' cards instead, and write their reports to FILE; takes only INVENTORY.",
         ),
     ] = None,
     log: opt.Log = None,

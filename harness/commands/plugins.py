@@ -45,7 +45,7 @@ def new(
         typer.Option(
             "--language",
             metavar="LANGUAGE",
-            help="python, or c++ for a nic-control; switch-control and receiver-control have c++ alone.",
+            help="python, or c++ for a nic-control; switch-control and receiver-control exist only in c++.",
         ),
     ] = None,
 ) -> ExitCode:

@@ -88,7 +88,7 @@ def teardown(
     plugins: opt.Plugins = None,
     trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
-    """Put back what provisioning changed on nodes.
+    """Restore what provisioning changed on nodes.
 
     Restores what each node stored before its first change (/var/lib/rogue/before.json), and lists the
     packages that stay installed. Nodes that cannot be reached are named; the others are put back.

@@ -90,7 +90,9 @@ def _run_content(run: Path) -> dict[str, object]:
 def compare(
     run_a: Annotated[Path, run_argument(metavar="RUN_A")],
     run_b: Annotated[Path, run_argument(metavar="RUN_B")],
-    everything: Annotated[bool, typer.Option("--all", help="Also print what does not differ.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also print the measures that do not differ.")
+    ] = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a page: each figure with both runs.")
     ] = None,

@@ -66,7 +66,7 @@ def run(
     plugins: opt.Plugins = None,
     trusts_plugins: opt.TrustsPlugins = False,
     allows_long: Annotated[
-        bool, typer.Option("--allow-long", help="Run it even if it should take over a day, or over 20 GB.")
+        bool, typer.Option("--allow-long", help="Run it even if it should take more than a day or 20 GB.")
     ] = False,
     trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
@@ -245,7 +245,10 @@ def opened_cluster(address: str | None) -> Iterator[Cluster | None]:
 def _work_and_finish(
     run: Run, plan: Plan, options: RunOptions, cluster: Cluster | None, after: ExitStack
 ) -> ExitCode:
-    """Run the cells and report; Ctrl-C or a lost cluster says how to continue. `after` closes the page."""
+    """Run the cells and write the report; after Ctrl-C or a lost cluster, print how to continue.
+
+    `after` closes the page.
+    """
     from rogue.harness.run import Workers
 
     show = after.enter_context(show_live(run, plan)) if options.is_live else None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rogue.harness.search.finding import Weakness
     from rogue.harness.search.objective import Measured
 
-IsPlan = Annotated[bool, typer.Option("--plan", "--dry-run", help="Print what it should take; run nothing.")]
+IsPlan = Annotated[bool, typer.Option("--plan", "--dry-run", help="Print the expected time; run nothing.")]
 WEAKNESSES_PAGE: Final = "weaknesses-{}-{}.html"
 
 

@@ -235,7 +235,7 @@ def set_up(switch: HardwareSwitch) -> None:
 
 
 def put_back(switch: HardwareSwitch) -> None:
-    """Put a switch back; NodeError if that fails."""
+    """Restore a switch's earlier settings; NodeError if that fails."""
     from rogue.harness.provisioning.switches.operations import open_switch, undo
 
     with open_switch(switch) as opened:

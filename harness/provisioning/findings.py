@@ -277,4 +277,4 @@ _COMPARED: Final[Mapping[str, Callable[[Facts], str]]] = {
     "priorities that pause": _pauses,
 }
 _MUST_BE_THE_SAME: Final = ("trust", "priorities that pause")
-"""With different values one end would pause or classify packets otherwise than the other."""
+"""With different values the two ends would pause or classify packets differently."""

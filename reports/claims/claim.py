@@ -91,9 +91,7 @@ _EXPECTED_KIND: Final = (
     " source, or `model` if only a model says it, ours or the source's; choose one"
 )
 
-_EXPECTED_REASON: Final = (
-    "expected a reason if it is derived or of a model, and none if it is published, because its source is it"
-)
+_EXPECTED_REASON: Final = "expected a reason if it is derived or from a model, and none if it is published"
 
 
 class Claim(_Part):
@@ -147,7 +145,7 @@ class Claim(_Part):
     @model_validator(mode="after")
     def _can_be_judged(self) -> Self:
         if self.metric is None and self.judged_by is not JudgedBy.HARDWARE:
-            raise ValueError("only a claim about hardware may be without a `metric`")
+            raise ValueError("only a claim about hardware may omit `metric`")
         if self.metric and self.judged_by is not JudgedBy.SIDE and self.published is None:
             raise ValueError("a claim with a `metric` needs `published`, or is judged by its side")
         if self.judged_by is JudgedBy.SIDE and self.direction is None:

@@ -59,7 +59,8 @@ VERDICT_MEANINGS: Final[dict[Verdict, str]] = {
         " settings are compared their intervals do not overlap"
     ),
     Verdict.CLOSE: (
-        "a published number; the mean lies within twice the tolerance, but not the whole interval in it"
+        "a published number; the mean lies within twice the tolerance, but the interval does not lie"
+        " within the tolerance"
     ),
     Verdict.FEW_SEEDS: (
         f"the numbers agree, but with fewer than {SEEDS_MIN} seeds, which is written as “agrees, n = 1”"
@@ -80,7 +81,9 @@ VERDICT_MEANINGS: Final[dict[Verdict, str]] = {
         " one was published; with any number of seeds"
     ),
     Verdict.NEEDS_HARDWARE: "only real hardware can tell",
-    Verdict.NOT_RUN: "the run did not do what the claim is about; claims.json says for each claim why",
+    Verdict.NOT_RUN: (
+        "the run did not do what the claim is about; claims.json gives the reason for each claim"
+    ),
 }
 
 _COUNTED: Final = {
@@ -261,4 +264,4 @@ def numbers_summary(judged: Sequence[Outcome]) -> str | None:
         reason = each.evidence.other_conditions if each.evidence else None
         by_reason.setdefault(reason or f"a verdict takes {SEEDS_MIN} seeds", []).append(each.found)
     parts = [f"{counted_verdicts(counts_of(found))} ({reason})" for reason, found in by_reason.items()]
-    return f"By the numbers alone, which is no verdict: {'; '.join(parts)}."
+    return f"By the numbers alone, without a verdict: {'; '.join(parts)}."

@@ -21,7 +21,7 @@ from rogue.reports.quantities import (
     usual_scale,
 )
 
-NEVER_MEANS: Final = "something never came back, which counts as infinite and makes the mean so"
+NEVER_MEANS: Final = "something never came back and counts as infinite, so the mean is infinite"
 _BOUNDS = {"at_least": "at least ", "at_most": "at most ", "equals": ""}
 
 
@@ -124,7 +124,7 @@ class Badge(StrEnum):
 
 BADGE_MEANINGS: Final[dict[Badge, str]] = {
     Badge.DERIVED: "not published: we computed it from a number or formula of the source",
-    Badge.MODEL: "not published for packets: it is the result of a model, the source’s or ours",
+    Badge.MODEL: "not measured on packets: the result of a model (the source’s or ours)",
     Badge.FITTED: "something that the source leaves open was chosen knowing the number",
     Badge.ORDER_OF_MAGNITUDE: "the tolerance leaves no more than the order of magnitude",
     Badge.VACUOUS_ALONE: "any scheme passes that keeps the port busy and loses nothing",

@@ -122,7 +122,7 @@ def _loads(side: Side) -> dict[str, float]:
 
 
 def _software(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[str]:
-    """Yield software parts: their processing time is part of all measured times."""
+    """Yield parts that are software, whose processing time is included in all measured times."""
     for side in (one, other):
         facts = next(iter(side.results.views_of(side.setting))).entry.facts
         named = [
@@ -163,7 +163,7 @@ def _single_runs(metrics: Sequence[Metric], one: Side, other: Side) -> Iterator[
     for side in (one, other):
         runs = len(side.results.views_of(side.setting))
         if runs == 1:
-            yield f"{side.label.capitalize()} has {counted(runs, 'run')}: there may be chance in it."
+            yield f"{side.label.capitalize()} has {counted(runs, 'run')}, so the difference may be chance."
 
 
 REASONS: Final[tuple[Reason, ...]] = (_processors, _drops, _probes, _single_runs, _software)

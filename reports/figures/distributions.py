@@ -50,7 +50,7 @@ class ProbeLatency(Distribution):
     needs: ClassVar = ("latency",)
     caption: ClassVar = (
         "A host that sends no bulk traffic posts a WRITE of 0 bytes to the receiver at regular instants, also"
-        " while earlier ones are on their way. So it feels the queue that the traffic builds, and the"
+        " while earlier ones are in flight. So it meets the queue that the traffic builds, and the"
         " timeouts of probes that were dropped. Height: fraction of probes that took at most the time below;"
         " further left is better. A line that ends below 1 shows probes that did not complete. The time axis"
         " is logarithmic. All repetitions together."

@@ -190,7 +190,7 @@ class FlowSpread(Plot):
     caption: ClassVar = (
         "Goodput of each flow over the whole traffic as a percentage of the ideal share, the flows of all"
         " repetitions together. The line in the middle is the median, the widest box holds half of the flows;"
-        " each narrower box holds half of what is still outside, and points are the few flows at the ends."
+        " each narrower box holds half of the rest, and points are the few flows at the ends."
         " The closer all of it lies to the dashed line, the more evenly the flows shared the port."
     )
     missing: ClassVar = (

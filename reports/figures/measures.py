@@ -83,7 +83,7 @@ class Bars(MeasuresFigure):
     caption: ClassVar = (
         "Each bar is the mean over the repetitions, each point one of them. The line at its end is the 95 %"
         " interval, or the span of up to three repetitions. Shorter is better. A bar is missing where the"
-        " measure has no value: a percentile that falls on transfers which did not complete, for example."
+        " measure has no value: for example, a percentile that falls on transfers that did not complete."
     )
     missing: ClassVar = (
         "Only for random transfers (flows.parquet) by several transports, where nothing else varies."

@@ -111,7 +111,7 @@ def queue_p99_bytes(view: CellView, _interval_ns: int) -> float | None:
 
 @metric(METRICS, "queue_max_bytes", "Queue max", Unit.BYTES, needs=("queues",))
 def queue_max_bytes(view: CellView, _interval_ns: int) -> float | None:
-    """Longest queue at the bottleneck port, between samples too."""
+    """Longest queue at the bottleneck port, also between samples."""
     queue = view.bottleneck_queue
     return None if queue is None else float(queue["max_bytes"].max())
 

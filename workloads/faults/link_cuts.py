@@ -94,7 +94,7 @@ class LinkFailures(Fault):
     duration_ns: Time
     """How long each is down."""
     reroute_after_ns: Delay | None = None
-    """As of `link_cut`: how long switches take to know that a link is down, or back."""
+    """As for `link_cut`: how long switches take to notice that a link is down or up again."""
 
     def _candidates(self, topology: Topology) -> list[Link]:
         return [link for link in links_between_switches(topology) if self.target in ("any", link.a, link.b)]

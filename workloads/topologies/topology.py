@@ -131,7 +131,7 @@ class Topology(Specification, ABC):
     the order of ties decides whose packets are dropped.
     """
     switch: SwitchKind = "shared"
-    """How switches store what waits: in a buffer that all ports share, or (`voq`) where it came in.
+    """How switches store waiting packets: in a buffer that all ports share, or (`voq`) at the input.
 
     `voq` is input-queued, with virtual output queues that take turns.
     Source: Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018, section 4.1.

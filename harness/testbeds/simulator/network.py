@@ -209,9 +209,7 @@ def _unsupported_rerouting(cell: Cell) -> str | None:
     if not any(outage.reroute_after_ns is not None for outage in cell.network.outages):
         return None
     if is_misrouted(cell):
-        return (
-            "switches that forward otherwise than by shortest paths reroute nothing: leave reroute_after out"
-        )
+        return "switches that do not forward on shortest paths cannot reroute: leave reroute_after out"
     for control in (feature for name in cell_transports(cell) for feature in name.features):
         if reason := unsprayable(control):
             return f"reroute_after changes the paths of {control}, {reason}: leave one of them out"

@@ -114,7 +114,7 @@ class Order:
         self._begin()
 
     def _begin(self) -> None:
-        """Start transfers that wait for nothing by the clock, unless others wait for that."""
+        """Schedule the start of each transfer that waits for nothing, if another one waits for that start."""
         program = self._program
         awaited = np.unique(program.causes[program.moments == START])
         for transfer in awaited[awaited != NOTHING].tolist():

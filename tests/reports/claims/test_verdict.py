@@ -231,7 +231,7 @@ def test_summary_counts_the_verdicts(judged: list[Outcome]) -> None:
 
 def test_summary_at_a_reduced_scale_has_the_numbers_alone(reduced_scale: None, judged: list[Outcome]) -> None:
     assert verdict_summary(judged) == [
-        "By the numbers alone, which is no verdict: 2 reproduced and 1 missed (this run has the scale quick"
+        "By the numbers alone, without a verdict: 2 reproduced and 1 missed (this run has the scale quick"
         " instead of paper)."
     ]
 
@@ -239,7 +239,7 @@ def test_summary_at_a_reduced_scale_has_the_numbers_alone(reduced_scale: None, j
 def test_summary_of_few_seeds_says_how_many_are_needed(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(0.9, None, None, 1)
     assert numbers_summary([judge(results)]) == (
-        "By the numbers alone, which is no verdict: 1 reproduced (a verdict takes 3 seeds)."
+        "By the numbers alone, without a verdict: 1 reproduced (a verdict takes 3 seeds)."
     )
 
 

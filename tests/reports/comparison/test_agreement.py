@@ -119,4 +119,4 @@ def test_bimodal_probes_are_a_reason(sides: tuple[Side, Side]) -> None:
 
 def test_single_run_is_a_reason(tmp_path: Path) -> None:
     found = reasons([METRICS["aggregate_bps"]], *pair(tmp_path, 1))
-    assert "Virtual has 1 run: there may be chance in it." in found
+    assert "Virtual has 1 run, so the difference may be chance." in found

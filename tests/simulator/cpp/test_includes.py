@@ -21,7 +21,7 @@ LAYERS = (
     ("protocol",),
     ("base", "rogue"),
 )
-"""From top to bottom; `rogue` is the plug-in interface. As in docs/explanation/architecture.md."""
+"""From top to bottom; `rogue` is the plug-in interface. As in docs/explanation/simulator.md."""
 DEPTHS = {folder: depth for depth, layer in enumerate(LAYERS) for folder in layer}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
