@@ -51,7 +51,7 @@ class _DataProcess:
     """A child, its pending requests (type and time limit in ns), and the reader of its replies."""
 
     process: Child
-    pending: "deque[tuple[str, int]]" = field(default_factory=deque)
+    pending: deque[tuple[str, int]] = field(default_factory=deque)
     reader: LineReader = field(default_factory=LineReader)
 
 
