@@ -185,7 +185,7 @@ class Connection:
                 if lane.complete(now, wr_id, nic_ns, self._actions):
                     self._move_rate(lane)
             else:
-                self._on_trouble(now, wr_id, status)
+                self._on_late_or_failed(now, wr_id, status)
         if self._state is _OPEN:
             for lane in lanes:
                 lane.post_batches(self._actions)
@@ -285,7 +285,7 @@ class Connection:
     def _next_message_wr_id(self) -> int:
         return (MESSAGES << LANE_SHIFT) + self._messages + 1
 
-    def _on_trouble(self, now: HostNs, wr_id: int, status: int) -> None:
+    def _on_late_or_failed(self, now: HostNs, wr_id: int, status: int) -> None:
         """Handle a completion that failed, or that was read after the queue pair was lost."""
         lane = self._lane_of(wr_id)
         if self._is_retired(lane, wr_id):

@@ -12,7 +12,7 @@ from rogue.agent.core.segmentation import Segmenter, Transfer
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.window import Batch, Window
 
-_NOBODY: Final[frozenset[int]] = frozenset()
+_NO_TRANSFERS: Final[frozenset[int]] = frozenset()
 
 
 class Reports:
@@ -25,7 +25,7 @@ class Reports:
 
     def __init__(self) -> None:
         self._running: set[int] = set()
-        self._suspect = _NOBODY
+        self._suspect = _NO_TRANSFERS
         self._held: list[TransferDone] = []
 
     def __contains__(self, transfer_id: int) -> bool:
@@ -50,7 +50,7 @@ class Reports:
 
     def clear_suspicion(self, actions: list[Action]) -> None:
         """Report what was held: every lost queue pair has been reset on both ends."""
-        self._suspect = _NOBODY
+        self._suspect = _NO_TRANSFERS
         actions += self._held
         self._running.difference_update(done.transfer_id for done in self._held)
         self._held.clear()

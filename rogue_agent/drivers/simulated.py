@@ -127,8 +127,8 @@ class SimulatedFlow(RecoveringFlow):
         if near is None:
             return None
         if is_paced and not self._is_reader:
-            go_on = partial(SimulatedFlow._go_on, proxy(self))  # avoids a reference cycle
-            return near.turn(near_ends, self._connection, self._application, go_on)
+            carry_out = partial(SimulatedFlow._carry_out, proxy(self))  # avoids a reference cycle
+            return near.turn(near_ends, self._connection, self._application, carry_out)
         near.leave_unlimited(near_ends)
         return None
 
@@ -151,7 +151,7 @@ class SimulatedFlow(RecoveringFlow):
         can_start = self._application.release(number, not_before_ns)
         if can_start:
             self._schedule_next(now)
-            self._go_on(now)
+            self._carry_out(now)
         return can_start
 
     def finish(self) -> None:
@@ -270,7 +270,7 @@ class SimulatedFlow(RecoveringFlow):
                 return
             self._connection.submit(application.begin(now))
 
-    def _go_on(self, now: HostNs) -> None:
+    def _carry_out(self, now: HostNs) -> None:
         """Carry out the connection's actions."""
         drain(self._connection, self, now)
         if self._turn is not None:
@@ -279,34 +279,34 @@ class SimulatedFlow(RecoveringFlow):
     def _on_start(self, host_ns: int) -> None:
         now = HostNs(host_ns)
         self._schedule_next(now)
-        self._go_on(now)
+        self._carry_out(now)
 
     def _on_completions(self, host_ns: int, entries: list[CqEntry]) -> None:
         now = HostNs(host_ns)
         self._connection.on_completions(now, cast("list[Completion]", entries))
-        self._go_on(now)
+        self._carry_out(now)
 
     def _on_receives(self, host_ns: int, entries: list[CqEntry]) -> None:
         now = HostNs(host_ns)
-        self._believe(partial(self._connection.on_receives, now, cast("list[Completion]", entries)))
-        self._go_on(now)
+        self._pass_on(partial(self._connection.on_receives, now, cast("list[Completion]", entries)))
+        self._carry_out(now)
 
     def _on_datagrams(self, host_ns: int, datagrams: Sequence[tuple[int, int, bytes]]) -> None:
         for _, _, payload in datagrams:
-            self._believe(partial(self._connection.on_peer_message, payload))
-        self._go_on(HostNs(host_ns))
+            self._pass_on(partial(self._connection.on_peer_message, payload))
+        self._carry_out(HostNs(host_ns))
 
     def _on_qp_event(self, qp_num: int, host_ns: int, qp_state: int) -> None:
         now = HostNs(host_ns)
         if qp_state == IBV_QPS_ERR:
             self._connection.on_qp_error(now, qp_num)
-            self._go_on(now)
+            self._carry_out(now)
 
     def _on_timer(self, host_ns: int) -> None:
         now = HostNs(host_ns)
         self._armed_ns = None
         self._connection.on_timer(now)
-        self._go_on(now)
+        self._carry_out(now)
 
 
 def _library(

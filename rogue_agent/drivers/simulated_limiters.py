@@ -44,14 +44,16 @@ class NicLimiters:
         ends: Sequence[QueuePair],
         connection: Connection,
         application: Application,
-        go_on: Callable[[HostNs], None],
+        carry_out: Callable[[HostNs], None],
     ) -> LimiterTurn:
         """Let a flow take turns."""
         if self._pool.is_empty:
             raise _no_limiter(ends)
         # avoids a reference cycle: limiters, turn, this function
         send = partial(NicLimiters._on_claim, proxy(self), len(self._turns))
-        turn = LimiterTurn(send, connection, lambda: application.is_running, partial(self._use, ends), go_on)
+        turn = LimiterTurn(
+            send, connection, lambda: application.is_running, partial(self._use, ends), carry_out
+        )
         self._turns.append(turn)
         return turn
 

@@ -26,7 +26,7 @@ class PeerListener:
 
     mistakes = 0
 
-    def _believe(self, take: Callable[[], None]) -> None:
+    def _pass_on(self, take: Callable[[], None]) -> None:
         """Pass on a message of the peer."""
         try:
             take()

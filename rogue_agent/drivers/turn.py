@@ -11,8 +11,8 @@ class LimiterTurn:
     """The turn of one flow at the shared limiters; the flow starts without one.
 
     `send` passes a message to the owner of the limiters. `is_running`: the flow has bytes to move. `use`
-    moves the flow's queue pairs to a limiter. `go_on` carries out the connection's actions. `may_leave`: the
-    limiter has applied every requested rate.
+    moves the flow's queue pairs to a limiter. `carry_out` carries out the connection's actions.
+    `may_leave`: the limiter has applied every requested rate.
     """
 
     def __init__(  # noqa: PLR0913 - the flow's state and its callbacks
@@ -21,14 +21,14 @@ class LimiterTurn:
         connection: Connection,
         is_running: Callable[[], bool],
         use: Callable[[int], None],
-        go_on: Callable[[HostNs], None],
+        carry_out: Callable[[HostNs], None],
         may_leave: Callable[[], bool] = lambda: True,
     ) -> None:
         self._send = send
         self._connection = connection
         self._is_running = is_running
         self._use = use
-        self._go_on = go_on
+        self._carry_out = carry_out
         self._may_leave = may_leave
         self.has_limiter = False
         self._is_leaving = False
@@ -41,7 +41,7 @@ class LimiterTurn:
         self.has_limiter = True
         self._use(limiter)
         self._connection.on_turn(True)
-        self._go_on(now)
+        self._carry_out(now)
 
     def leave(self, now: HostNs) -> None:
         """Handle a revocation: post nothing more, and return the limiter when nothing is outstanding."""

@@ -175,14 +175,14 @@ class _Conductor:
     """One cell on running agents."""
 
     orders: Orders
-    agents: "list[LocalAgent]"
+    agents: list[LocalAgent]
     folder: Path
     account: Account
-    kept: "dict[str, str]" = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
     """Output of timed commands."""
     reported_ns: int = 0
     """Time of the last progress report."""
-    agent_index: "dict[str, int]" = field(init=False)
+    agent_index: dict[str, int] = field(init=False)
     """Index of each role's agent."""
 
     def __post_init__(self) -> None:
@@ -216,10 +216,10 @@ class _Conductor:
     def _client(self, role: RoleOrder) -> AgentClient:
         return self.agents[self.agent_index[role.name]].client
 
-    def _counts(self) -> "dict[str, str]":
+    def _counts(self) -> dict[str, str]:
         return {name: run(command) for name, command in self.orders.counts.items()}
 
-    def _watch(self, start_ns: int, requesters: "list[RoleOrder]") -> None:
+    def _watch(self, start_ns: int, requesters: list[RoleOrder]) -> None:
         """Sample the ports until every requester has ended.
 
         Requests the results of each requester now; the reply comes when it has ended.
@@ -234,7 +234,7 @@ class _Conductor:
             self._wait(start_ns, running)
         (self.folder / SAMPLES).write_text(samples.text())
 
-    def _wait(self, start_ns: int, running: "set[str]") -> None:
+    def _wait(self, start_ns: int, running: set[str]) -> None:
         """Wait without sampling until none of these roles runs."""
         due = deque(self.orders.timed)
         while running:
@@ -253,7 +253,7 @@ class _Conductor:
         else:
             _sleep_until(instant_ns)
 
-    def _sample(self, reader: QueueReader, samples: Samples, start_ns: int, running: "set[str]") -> None:
+    def _sample(self, reader: QueueReader, samples: Samples, start_ns: int, running: set[str]) -> None:
         """Sample until none of these roles runs, and pause while nothing moves."""
         next_ns = 0
         due = deque(self.orders.timed)
@@ -281,7 +281,7 @@ class _Conductor:
         samples.repeat(count)
         return sampled_ns + count * self.orders.sample_interval_ns
 
-    def _listen(self, running: "set[str]") -> None:
+    def _listen(self, running: set[str]) -> None:
         """Keep the results that have arrived.
 
         A flow that failed also ends its other end, if other roles wait for the events of that.
@@ -295,7 +295,7 @@ class _Conductor:
                 self._client(peer).send(self._result(peer))
                 running.add(peer.name)
 
-    def _check(self, running: "set[str]", now_ns: int) -> None:
+    def _check(self, running: set[str], now_ns: int) -> None:
         """Report progress to the outside; raises AgentError if the cell has hung."""
         if running and now_ns > self.orders.hung_after_ns:
             raise AgentError(ErrorKind.TIMEOUT, f"{min(running)} did not end in its time")
@@ -307,7 +307,7 @@ class _Conductor:
         """Return the interval of reports, which grows with the time reached."""
         return max(self.orders.tell_every_ns, self.reported_ns // _TELLS)
 
-    def _act_until(self, start_ns: int, until_ns: int, due: "deque[TimedCommand]") -> None:
+    def _act_until(self, start_ns: int, until_ns: int, due: deque[TimedCommand]) -> None:
         """Wait for an instant after the start, and run the commands that are due before."""
         while due and due[0].at_ns <= until_ns:
             _sleep_until(start_ns + due[0].at_ns)
@@ -320,7 +320,7 @@ class _Conductor:
         if timed.kept_as:
             self.kept[timed.kept_as] = printed
 
-    def _received(self) -> "list[Results]":
+    def _received(self) -> list[Results]:
         """Return the results that any agent has sent."""
         ready, _, _ = select.select(self.agents, (), (), 0)
         return [results for agent in ready for results in agent.results()]
@@ -344,7 +344,7 @@ def replace_text(file: Path, text: str) -> None:
     fresh.replace(file)
 
 
-def _agents(roles: "list[RoleOrder]") -> "dict[str, int]":
+def _agents(roles: list[RoleOrder]) -> dict[str, int]:
     """Return the index of each role's agent.
 
     Roles of one host share an agent if they share limiters or wait for each other's transfers.

@@ -87,7 +87,7 @@ class DataProcess:
         except (Exception, SystemExit) as error:
             if role is None:
                 raise
-            _blame_in_full(error)
+            _print_traceback(error)
             role.fail(error)
             context.poller.leave_all_but(self._source)
         while self._waiting and not self._must_wait(self._waiting[0]):
@@ -117,7 +117,7 @@ class DataProcess:
         try:
             return self._handle(request, stack)
         except (Exception, SystemExit) as error:
-            kind, words = blame(error)
+            kind, words = kind_and_text(error)
             return Error(request.role, kind.value, words[:WORDS_LENGTH_MAX], request.wire_type)
 
     def _handle(self, request: RoleRequest, stack: ExitStack) -> Message:
@@ -151,7 +151,7 @@ class DataProcess:
             line = line[os.write(self._sink, line) :]
 
 
-def blame(error: BaseException) -> tuple[ErrorKind, str]:
+def kind_and_text(error: BaseException) -> tuple[ErrorKind, str]:
     """Return the kind and the text of an error; print the traceback of an unexpected one."""
     if isinstance(error, MessageError):
         return ErrorKind.PROTOCOL, str(error)
@@ -163,11 +163,11 @@ def blame(error: BaseException) -> tuple[ErrorKind, str]:
         return ErrorKind.OUT_OF_SPACE, f"{error.strerror}: {error.filename or 'a file of results'}"
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return ErrorKind.OUT_OF_SPACE, f"buffer_bytes: {error.strerror}"
-    _blame_in_full(error)
+    _print_traceback(error)
     return ErrorKind.BUG, f"{type(error).__name__}: {error}"
 
 
-def _blame_in_full(error: BaseException) -> None:
+def _print_traceback(error: BaseException) -> None:
     traceback.print_exception(type(error), error, error.__traceback__, file=sys.stderr)
 
 

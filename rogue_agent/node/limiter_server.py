@@ -172,7 +172,7 @@ def _sent(flow: socket.socket, message: bytes) -> bool:
 class _Running:
     process: Child
     terms: str
-    roles: "set[str]" = field(default_factory=set)
+    roles: set[str] = field(default_factory=set)
 
 
 class LimiterServers:

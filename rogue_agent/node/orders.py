@@ -84,7 +84,7 @@ class Orders:
     """Time after the start at which a requester that still runs has hung."""
     timed: list[TimedCommand] = field(default_factory=list)
     """Changes of the network during the run, in order."""
-    counts: "dict[str, Command]" = field(default_factory=dict)
+    counts: dict[str, Command] = field(default_factory=dict)
     """Commands that print counters of ports, run before the start and after the end."""
 
     def role(self, name: str) -> RoleOrder:
@@ -112,16 +112,16 @@ class Orders:
 class Account:
     """Outcome of the orders, as far as they could be carried out."""
 
-    failure_kind: "str | None" = field(
+    failure_kind: str | None = field(
         default=None, metadata={"rule": optional(matching("|".join(kind.value for kind in ErrorKind), 16))}
     )
-    failure: "str | None" = field(default=None, metadata={"rule": optional(_WORDS)})
-    start_ns: "int | None" = field(default=None, metadata={"rule": optional(integer(0, (1 << 63) - 1))})
+    failure: str | None = field(default=None, metadata={"rule": optional(_WORDS)})
+    start_ns: int | None = field(default=None, metadata={"rule": optional(integer(0, (1 << 63) - 1))})
     """Common start, on the kernel's monotonic clock."""
     kernel: str = field(default="", metadata={"rule": _WORDS})
     python: str = field(default="", metadata={"rule": _WORDS})
-    prepared: "dict[str, Prepared]" = field(default_factory=dict, metadata={"rule": nested_by_name(Prepared)})
-    results: "dict[str, Results]" = field(default_factory=dict, metadata={"rule": nested_by_name(Results)})
+    prepared: dict[str, Prepared] = field(default_factory=dict, metadata={"rule": nested_by_name(Prepared)})
+    results: dict[str, Results] = field(default_factory=dict, metadata={"rule": nested_by_name(Results)})
 
     def text(self) -> str:
         """Return the content of the file."""

@@ -119,7 +119,7 @@ def close_all_but(kept: Iterable[int]) -> None:
 _IN_SOFTWARE = ("", "software")
 
 
-def stay_near(port: PortAddress, sysfs: Path) -> "str | None":
+def stay_near(port: PortAddress, sysfs: Path) -> str | None:
     """Bind this process to the processors of the card's NUMA node; return them, such as `0,1,4`.
 
     Return None and bind nothing for a software device, or if the kernel names no usable processor. Call this
@@ -139,7 +139,7 @@ def stay_near(port: PortAddress, sysfs: Path) -> "str | None":
     return ",".join(map(str, sorted(near)))
 
 
-def _processors(text: str) -> "set[int]":
+def _processors(text: str) -> set[int]:
     """Parse a list such as `0-1,4`."""
     found: set[int] = set()
     for part in text.strip().split(","):

@@ -41,7 +41,7 @@ _CHUNK_BYTES = 65_536
 _REQUESTS_PENDING_MAX = 8
 ROLES_MAX = 64
 _LOG_SHOWN_CHARACTERS = 2_000
-_LAST_BREATH_S = 5.0
+_EXIT_WAIT_S = 5.0
 _GRACE_S = 5.0
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
 
@@ -51,7 +51,7 @@ class _DataProcess:
     """A child, its pending requests (type and time limit in ns), and the reader of its replies."""
 
     process: Child
-    pending: "deque[tuple[str, int]]" = field(default_factory=deque)
+    pending: deque[tuple[str, int]] = field(default_factory=deque)
     reader: LineReader = field(default_factory=LineReader)
 
 
@@ -240,7 +240,7 @@ class Supervisor:
         words = self._log_of(role).read_text(errors="replace").strip()[-_LOG_SHOWN_CHARACTERS:]
         process = self._roles[role].process
         try:
-            code = process.wait(_LAST_BREATH_S)
+            code = process.wait(_EXIT_WAIT_S)
         except subprocess.TimeoutExpired:
             return "the data process closed its output without ending"
         return f"the data process ended with code {code}: {words or '(empty log)'}"

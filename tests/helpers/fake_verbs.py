@@ -1,4 +1,4 @@
-"""A pyverbs that lives in one process: what a driver is given, and what the kernel shows of its port.
+"""A fake pyverbs inside one process, and the sysfs of its port.
 
 It offers the constructors and methods that the driver uses, with pyverbs's own argument names.
 """
@@ -8,7 +8,6 @@ from types import ModuleType, SimpleNamespace
 from typing import cast
 
 from helpers import fake_verbs_device as device
-from helpers import fake_verbs_device as queues
 from helpers import fake_verbs_network as network
 
 from rogue.agent.drivers.verbs.pyverbs import Pyverbs
@@ -32,9 +31,9 @@ def fake_pyverbs(fabric: network.Fabric) -> Pyverbs:
     return Pyverbs(
         addr=module(GID=gid, GlobalRoute=SimpleNamespace, AHAttr=SimpleNamespace, AH=network.AddressHandle),
         cq=module(
-            CompChannel=queues.CompletionChannel,
-            CQ=queues.CompletionQueue,
-            CQEX=queues.ExtendedQueue,
+            CompChannel=device.CompletionChannel,
+            CQ=device.CompletionQueue,
+            CQEX=device.ExtendedQueue,
             CqInitAttrEx=SimpleNamespace,
             PollCqAttr=SimpleNamespace,
         ),

@@ -1,4 +1,4 @@
-"""Pretended queue pairs and the network between them: a write is a copy of memory."""
+"""Fake queue pairs and the network between them: a write is a copy of memory."""
 
 import ctypes
 from collections import deque

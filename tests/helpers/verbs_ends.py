@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from helpers.fake_verbs_network import Fabric
+from helpers.ticking_clock import TickingClock
 
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs, NicNs
@@ -43,17 +44,6 @@ PLAN = EndpointPlan("rc", BUFFER_BYTES, sends=64)
 PATH = PathAttributes(MTU_BYTES, retry_count=1, timeout_exponent=14)
 START = HostNs(1_000)
 INTERVAL_NS = 10_000
-
-
-class Ticker:
-    """A clock that moves by one microsecond per reading."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def read(self) -> NicNs:
-        self.now += 1_000
-        return NicNs(self.now)
 
 
 class KnownLimiter(RateLimiter):
@@ -173,8 +163,12 @@ def scene(
             receives_in_buffer=verb == "send",
         ),
     )
-    ticker = Ticker()
-    here, there = (stack.enter_context(opened(pyverbs, PORT, plan, ticker.read)) for plan in plans)
+    clock = TickingClock()
+
+    def stamp() -> NicNs:
+        return NicNs(clock.read())
+
+    here, there = (stack.enter_context(opened(pyverbs, PORT, plan, stamp)) for plan in plans)
     connect(here, there)
     sent, received = Files(), Files()
     limiter = KnownLimiter(sent.table("limiter", LIMITER_COLUMNS).row) if has_limiter else None
@@ -190,7 +184,7 @@ def scene(
         ThroughputMeter(sent.table("throughput", METER_COLUMNS), INTERVAL_NS),
     )
     shape = FlowShape(BUFFER_BYTES, settings.segment_bytes, MTU_BYTES, settings.service == "uc")
-    clocks = Clocks(lambda: HostNs(ticker.read()), ticker.read)
+    clocks = Clocks(clock.read, stamp)
     flow = VerbsFlow(connection, here, remote_of(there).memory, shape, limiter, records, clocks)
     responder = VerbsResponder(
         there,
@@ -198,7 +192,7 @@ def scene(
         KnownLimiter(received.table("limiter", LIMITER_COLUMNS).row) if has_limiter else None,
         received.table("events", EVENT_COLUMNS),
         ThroughputMeter(received.table("throughput", METER_COLUMNS), INTERVAL_NS),
-        ticker.read,
+        stamp,
         seal,
     )
     return Scene(fabric, here, there, flow, responder, limiter, sent, received)

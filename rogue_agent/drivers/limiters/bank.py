@@ -9,7 +9,7 @@ import mmap
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from rogue.agent.core.errors import LimiterError
@@ -134,13 +134,11 @@ def free_dead_limiters(place: Path = PLACE) -> None:
     """Lift limits that ended processes have left on any card; called after a process has ended."""
     for directory in sorted(place.iterdir()) if place.is_dir() else ():
         try:
-            card = DcbNetlink(directory.name)
-            bank = Bank(directory, card.set_rates)
-            try:
+            with (
+                closing(DcbNetlink(directory.name)) as card,
+                closing(Bank(directory, card.set_rates)) as bank,
+            ):
                 bank.free_dead()
-            finally:
-                bank.close()
-                card.close()
         except (LimiterError, OSError) as error:
             sys.stderr.write(f"the limiters of {directory.name} cannot be freed: {error}\n")
 

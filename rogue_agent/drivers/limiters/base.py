@@ -29,9 +29,9 @@ class PacedInterface:
     driver: str
     priority: int
     line_rate_bps: int
-    burst_bytes: "int | None" = None
+    burst_bytes: int | None = None
     is_lent: bool = False
-    lender: "int | None" = None
+    lender: int | None = None
 
 
 class RateLimiter(ABC):

@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import NamedTuple
 
 from rogue.agent.core.clocks import HostNs
@@ -244,12 +244,9 @@ def has_limiters(netdev: str) -> bool:
     A card that trusts the DSCP puts packets of all service levels into one class.
     """
     try:
-        card = DcbNetlink(netdev)
-        try:
+        with closing(DcbNetlink(netdev)) as card:
             has_classes = are_apart(card.traffic_classes()) and not card.trusts_dscp()
             return has_classes and bool(card.rates_kbps())
-        finally:
-            card.close()
     except (LimiterError, OSError):
         return False
 
@@ -257,11 +254,8 @@ def has_limiters(netdev: str) -> bool:
 def paused_priorities(netdev: str) -> list[int]:
     """Return the priorities with PFC on an interface; none if they cannot be read."""
     try:
-        card = DcbNetlink(netdev)
-        try:
+        with closing(DcbNetlink(netdev)) as card:
             return card.paused()
-        finally:
-            card.close()
     except (LimiterError, OSError):
         return []
 

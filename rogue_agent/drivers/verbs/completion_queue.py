@@ -19,12 +19,8 @@ _POLL_ENTRIES = 32
 DATAGRAM = 1 << 61
 """Flag in the wr_id of datagrams; only the wr_id of other receives are larger."""
 DATAGRAM_SENT = 1 << 60
-_DATAGRAM_SHIFT = 60
-
-
-def is_datagram(wr_id: int) -> bool:
-    """True for the wr_id of a datagram."""
-    return wr_id >> _DATAGRAM_SHIFT == DATAGRAM >> _DATAGRAM_SHIFT
+_RECEIVED = range(DATAGRAM, DATAGRAM | DATAGRAM_SENT)
+"""Values of the wr_id of received datagrams."""
 
 
 def event_descriptors(directory: Path = _DESCRIPTORS) -> set[int]:
@@ -102,7 +98,7 @@ class EventQueue(CompletionQueue):
             now_ns = self.stamp()
             flag = self._with_immediate
             for wc in entries:
-                if wc.wr_id >= DATAGRAM and is_datagram(wc.wr_id):
+                if wc.wr_id in _RECEIVED:
                     self.sources[wc.wr_id] = wc.src_qp
             yield [
                 (
@@ -182,7 +178,7 @@ class PolledQueue(CompletionQueue):
             stamp_ns = self._nic_clock.of_cycles(cq.read_timestamp())
         if status != SUCCESS:
             return (wr_id, status, stamp_ns, 0, None)
-        if wr_id >= DATAGRAM and is_datagram(wr_id):
+        if wr_id in _RECEIVED:
             self.sources[wr_id] = cq.read_src_qp()
         has_immediate = cq.read_wc_flags() & self._with_immediate
         imm = socket.ntohl(cq.read_imm_data()) if has_immediate else None

@@ -45,7 +45,7 @@ def find_port(address: str, sysfs: Path = SYSFS, known: Sequence[PortAddress] = 
     raise VerbsUnavailable(f"no {_GID_TYPE} GID for experiment address {address}; this node has {listing}")
 
 
-def current_gid_index(port: PortAddress, sysfs: "Path | None" = None) -> int:
+def current_gid_index(port: PortAddress, sysfs: Path | None = None) -> int:
     """Return the current index of the port's GID, which changes if the interface went down and up.
 
     Without such a GID, return the first index, which the kernel then refuses.

@@ -128,7 +128,7 @@ class VerbsFlow(RecoveringFlow):
         limiter = self._limiter
         assert limiter is not None, "shares limiters, but has none"
         self._turn = LimiterTurn(
-            send, self.connection, self._is_running, self._use, self._go_on, lambda: limiter.is_settled
+            send, self.connection, self._is_running, self._use, self._carry_out, lambda: limiter.is_settled
         )
         return self._turn
 
@@ -151,7 +151,7 @@ class VerbsFlow(RecoveringFlow):
         self._endpoint.move(priority)
         self._limiter.use(priority)
 
-    def _go_on(self, now: HostNs) -> None:
+    def _carry_out(self, now: HostNs) -> None:
         drain(self.connection, self, now)
         self.update_turn(now)
 
@@ -178,7 +178,7 @@ class VerbsFlow(RecoveringFlow):
         self._begin(now)
         if self._timer_ns is not None and now >= self._timer_ns:
             self.connection.on_timer(now)
-        self._go_on(now)
+        self._carry_out(now)
 
     def on_completions(self, now: HostNs, completions: list[Completion]) -> None:
         """Handle the entries of one poll; after the end they are dropped."""
@@ -191,10 +191,10 @@ class VerbsFlow(RecoveringFlow):
             self._count(now, sends)
             self.connection.on_completions(now, sends)
         for entries in receives.values():
-            self._believe(partial(self.connection.on_receives, now, entries))
+            self._pass_on(partial(self.connection.on_receives, now, entries))
         for payload in datagrams:
-            self._believe(partial(self.connection.on_peer_message, payload))
-        self._go_on(now)
+            self._pass_on(partial(self.connection.on_peer_message, payload))
+        self._carry_out(now)
 
     def finish(self, now: HostNs) -> None:
         """End the run; running transfers are recorded as unfinished, and post nothing more."""
@@ -278,7 +278,7 @@ class VerbsFlow(RecoveringFlow):
         self._note_rate(now, effective_bps)
         if not self._is_over:
             self.connection.on_rate_set(effective_bps)
-            self._go_on(now)
+            self._carry_out(now)
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
         """Remember the connection's deadline for the event loop."""

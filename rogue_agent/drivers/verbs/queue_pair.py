@@ -63,7 +63,7 @@ class PathAttributes:
     retry_count: int
     timeout_exponent: int
     priority: int = 0
-    dscp: "int | None" = None
+    dscp: int | None = None
 
 
 @dataclass(frozen=True)

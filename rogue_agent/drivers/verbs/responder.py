@@ -68,14 +68,14 @@ class VerbsResponder(PeerListener):
         for qp_num, entries in receives.items():
             self._meter.add(now, sum(byte_len for _, _, _, byte_len, imm in entries if _is_payload(imm)))
             nic_now = self._clock()
-            self._believe(partial(self._library.on_receives, qp_num, entries, nic_now))
+            self._pass_on(partial(self._library.on_receives, qp_num, entries, nic_now))
             self._carry_out_actions(now)
 
     def on_empty(self, now: HostNs) -> None:
         """Handle the datagrams, after the completion queue is empty."""
         datagrams, self._datagrams = self._datagrams, []
         for payload in datagrams:
-            self._believe(partial(self._library.on_peer_message, payload))
+            self._pass_on(partial(self._library.on_peer_message, payload))
             self._carry_out_actions(now)
 
     def _carry_out_actions(self, now: HostNs) -> None:

@@ -1,4 +1,4 @@
-"""Netlink: DCB of a pretended kernel, and the queues of this kernel's interfaces."""
+"""Netlink: DCB of a fake kernel, and the queues of the local kernel's interfaces."""
 
 import errno
 import socket

@@ -120,9 +120,9 @@ _select = select.select
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
-    pretended = Kernel()
-    monkeypatch.setattr(select, "select", pretended.sleep)
-    return pretended
+    fake = Kernel()
+    monkeypatch.setattr(select, "select", fake.sleep)
+    return fake
 
 
 def test_an_exact_poller_sleeps_to_the_deadline(kernel: Kernel) -> None:

@@ -107,8 +107,8 @@ def test_an_invalid_message_is_dropped_and_counted() -> None:
         raise error
 
     one, other, heard = PeerListener(), PeerListener(), list[str]()
-    one._believe(lambda: raise_error(PeerError("nonsense")))
-    one._believe(lambda: heard.append("sense"))
+    one._pass_on(lambda: raise_error(PeerError("nonsense")))
+    one._pass_on(lambda: heard.append("sense"))
     assert (one.mistakes, other.mistakes, heard) == (1, 0, ["sense"])
     with pytest.raises(ValueError):
-        one._believe(lambda: raise_error(ValueError()))
+        one._pass_on(lambda: raise_error(ValueError()))

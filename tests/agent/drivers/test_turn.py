@@ -31,11 +31,11 @@ class Flow:
             self.connection,
             lambda: self.is_running,
             self.used.append,
-            self.go_on,
+            self.carry_out,
             lambda: self.may_leave,
         )
 
-    def go_on(self, now: HostNs) -> None:
+    def carry_out(self, now: HostNs) -> None:
         for action in self.connection.actions():
             self.done.append(action)
             if isinstance(action, PostSend):
@@ -47,11 +47,11 @@ class Flow:
     def submit(self, segments: int) -> None:
         self.is_running = True
         self.connection.submit(Transfer(1, segments * SEGMENT))
-        self.go_on(NOW)
+        self.carry_out(NOW)
 
     def complete(self, wr_id: int) -> None:
         self.connection.on_completions(NOW, [(wr_id, SUCCESS, NicNs(NOW), SEGMENT, None)])
-        self.go_on(NOW)
+        self.carry_out(NOW)
 
 
 @pytest.fixture
@@ -65,8 +65,8 @@ def test_an_idle_flow_requests_again(flow: Flow) -> None:
     flow.complete(1)
     flow.complete(2)
     flow.is_running = False
-    flow.go_on(NOW)
-    flow.go_on(NOW)
+    flow.carry_out(NOW)
+    flow.carry_out(NOW)
     assert flow.sent == [REQUEST, IDLE]
     flow.submit(1)
     assert flow.sent == [REQUEST, IDLE, REQUEST]
@@ -80,7 +80,7 @@ def test_a_revoked_limiter_is_returned_after_the_last_completion(flow: Flow) -> 
     assert flow.sent == [REQUEST], "one is still out"
     flow.complete(2)
     assert flow.sent == [REQUEST, AGAIN]
-    flow.go_on(NOW)
+    flow.carry_out(NOW)
     assert flow.sent == [REQUEST, AGAIN], "it waits already"
     assert [type(action) for action in flow.done] == [SetRate, PostSend, PostSend]
 
@@ -90,7 +90,7 @@ def test_an_idle_flow_returns_its_limiter_at_once(flow: Flow) -> None:
     flow.turn.begin(0, NOW)
     flow.complete(1)
     flow.is_running = False
-    flow.go_on(NOW)
+    flow.carry_out(NOW)
     flow.turn.leave(NOW)
     assert flow.sent == [REQUEST, IDLE, RETURN]
 
