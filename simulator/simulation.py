@@ -132,27 +132,17 @@ class Simulation(Faults, Switches, Forwarding, Packets):
 
         ``service`` is RC or UC (no acknowledgements, whole messages or nothing). The timeout is 4.096 us *
         2^timeout_exponent (0: none). Each ``ack_every_packets``-th packet and a verb's last are acknowledged.
-        ``reliability`` replaces go-back-N. ``path_seed`` stands for the source port, which chooses among
-        equal routes; the route back need not be the reverse. ``spraying`` gives each packet its own port.
+        ``path_seed`` chooses among equal routes, ``spraying`` for each packet; ``reliability``: no go-back-N.
         """
         where = f"connect {a}-{b}"
         (host_a, profile), (host_b, _) = self._topology.host(where, a), self._topology.host(where, b)
-        if host_a == host_b:
-            raise SimulationError(f"{where}: expected two different hosts, got the same one twice")
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
         spraying = with_choosers(where, spraying, service, control) if self._has_choosers else spraying
-        require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
-        self._rerouting.allow(where, control)
-        if spraying is not None:
-            self._topology.require_shortest_paths(where, (host_a, host_b))
-        route_ab = self._topology.route(where, host_a, host_b, path_seed)
-        route_ba = self._topology.route(where, host_b, host_a, path_seed)
-        routes = route_ab, route_ba
+        routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying, control)
         round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
-        if reliability is not None and reliability.has_credits:
-            self._receiver_controls.add(where, (a, b), reliability.receiver)
+        self._check_receivers(where, (a, b), reliability)
         ends = self._engine.connect(
             a=host_a,
             b=host_b,
@@ -170,13 +160,16 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             path_seed=path_seed,
             **(spraying.arguments(where, service, control) if spraying else {}),
         )
-        self._connected[ends[0].qp_num] = (a, b, service_of(service, reliability))
-        self._paths[ends[0].qp_num] = self._topology.path(*routes)
-        return ends
+        return self._remember(ends, (a, b), service_of(service, reliability), self._topology.path(*routes))
 
     def path(self, qp_num: int) -> Path:
         """Return the links of a connection in both directions; sprayed packets may take others."""
         return self._paths[qp_num]
+
+    def _check_receivers(self, where: str, hosts: tuple[str, str], reliability: Reliability | None) -> None:
+        """Require one receiver control per host if senders need credit."""
+        if reliability is not None and reliability.has_credits:
+            self._receiver_controls.add(where, hosts, reliability.receiver)
 
     def datagram_queue_pair(self, host: str, *, mtu_bytes: int = 1024) -> DatagramQueuePair:
         """Create a queue pair of type UD on a host. Its messages have at most ``mtu_bytes``."""
@@ -334,6 +327,13 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         """Return a hash over queue pair, wr_id, status and picoseconds of all completed verbs, in order."""
         return self._engine.digest()
 
+    def _remember(
+        self, ends: tuple[QueuePair, QueuePair], hosts: tuple[str, str], service: str, path: Path
+    ) -> tuple[QueuePair, QueuePair]:
+        self._connected[ends[0].qp_num] = (*hosts, service)
+        self._paths[ends[0].qp_num] = path
+        return ends
+
     def _lender(self, where: str, limiter_of: QueuePair | None, hosts: frozenset[str]) -> int | None:
         if limiter_of is None:
             return None
@@ -342,6 +342,29 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         if connected is None or hosts != set(connected[:2]):
             raise SimulationError(f"{where}: expected limiter_of to connect the same two hosts")
         return limiter_of.qp_num
+
+    def _routes(
+        self,
+        where: str,
+        hosts: tuple[int, int],
+        path_seed: int,
+        spraying: Spraying | None,
+        control: NicControl | None,
+    ) -> tuple[list[int], list[int]]:
+        """Return the routes in both directions, which need not be the same.
+
+        ``path_seed`` replaces the source port: it is hashed with both hosts and the simulation's seed.
+        Sprayed packets use the first route only for its destination; acknowledgements that are not sprayed
+        take the second.
+        """
+        if hosts[0] == hosts[1]:
+            raise SimulationError(f"{where}: expected two different hosts, got the same one twice")
+        require_integer(where, "path_seed", path_seed, 0, 2**63 - 1)
+        self._rerouting.allow(where, control)
+        if spraying is not None:
+            self._topology.require_shortest_paths(where, hosts)
+        there = self._topology.route(where, *hosts, path_seed)
+        return there, self._topology.route(where, hosts[1], hosts[0], path_seed)
 
     def _base_rtts_ps(self, there: list[int], back: list[int], mtu_bytes: int) -> tuple[int, int]:
         """Return the base round trips of full packets from either end."""

@@ -211,15 +211,11 @@ class Switches:
         the rate of other ports (None: the same for all).
         """
         where = f"add_switch {name}"
-        if buffer_bytes is not None:
-            require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
-        require_positive(where, "alpha", alpha)
+        _require_buffer(where, buffer_bytes, alpha)
         is_voq = require_one_of(where, "kind", kind, SWITCH_KINDS) == "voq"
         arguments: dict[str, object] = {"has_telemetry": has_telemetry, "is_input_queued": is_voq}
         arguments |= {"weights": weights_of(where, weights), "markings": marking_rules(where, marking)}
-        if thresholds_at_bps is not None:
-            require_integer(where, "thresholds_at_bps", thresholds_at_bps, 1, RATE_BPS_MAX)
-            arguments["thresholds_at_bps"] = thresholds_at_bps
+        arguments |= _thresholds(where, thresholds_at_bps)
         if flow_control is not None:
             arguments["pause"] = flow_control.arguments(where, self.framing, buffer_bytes)
         arguments |= {} if trimming is None else trimming.arguments(where)
@@ -230,3 +226,16 @@ class Switches:
         self._topology.add_node(name, None)
         self._has_choosers |= "chooser" in arguments
         self._flow_controls.add(node, name, flow_control, buffer_bytes, is_input_queued=is_voq)
+
+
+def _require_buffer(where: str, buffer_bytes: int | None, alpha: float) -> None:
+    if buffer_bytes is not None:
+        require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
+    require_positive(where, "alpha", alpha)
+
+
+def _thresholds(where: str, at_bps: int | None) -> dict[str, int]:
+    """Return the port rate that thresholds refer to; empty if all ports have the same thresholds."""
+    if at_bps is None:
+        return {}
+    return {"thresholds_at_bps": require_integer(where, "thresholds_at_bps", at_bps, 1, RATE_BPS_MAX)}
