@@ -88,8 +88,8 @@ class FakeAgent:
 
     def reply(self, request: Message) -> Message | None:
         self.asked.append(request)
-        special = self.replies.get(type(request))
-        return self._usual_reply(request) if special is None else special(request)
+        reply = self.replies.get(type(request))
+        return self._usual_reply(request) if reply is None else reply(request)
 
     def _usual_reply(self, request: Any) -> Message:
         match request:
