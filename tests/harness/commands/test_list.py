@@ -202,8 +202,9 @@ def test_names_that_a_shell_interprets_are_not_offered(
     (run / "manifest.json").touch()
     (tmp_path / name).touch()
     (tmp_path / "größe=1.yaml").touch()
-    assert completion.runs("") == ["größe=1.yaml", "results/"]
+    assert completion.runs("") == [run.name, "latest"], "by its id"
     assert completion.runs("results/") == []
+    assert (completion.spaces(name[0]), completion.spaces("gr")) == ([], ["größe=1.yaml"])
 
 
 def test_a_file_that_would_be_an_option_is_not_offered(
