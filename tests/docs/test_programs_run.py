@@ -163,7 +163,7 @@ def test_what_varies_starts_from_an_experiment_with_the_command_at_its_head() ->
 
 
 @pytest.mark.long
-def test_each_find_is_one_on_its_seeds(tmp_path: Path) -> None:
+def test_each_finding_holds_on_its_seeds(tmp_path: Path) -> None:
     done = rogue(tmp_path, "weaknesses")
     count = len(list(FOUND.glob("*.yml")))
-    assert f"{count} finds: {count} shared." in done.out
+    assert f"{count} findings: {count} shared." in done.out
