@@ -76,11 +76,11 @@ def plan(
 def apply(
     inventory: opt.InventoryArgument,
     experiment: opt.ExperimentOption = "",
-    is_dry: Annotated[bool, typer.Option("--dry-run", help="Print the commands; change nothing.")] = False,
     cell: opt.OneCell = None,
     settings: opt.Settings = None,
     plugins: opt.Plugins = None,
     trusts_inventory: opt.TrustsInventory = False,
+    is_dry: Annotated[bool, typer.Option("--dry-run", help="Print the commands; change nothing.")] = False,
 ) -> ExitCode:
     """Set the switches as the inventory or an experiment requests, and read that back.
 
