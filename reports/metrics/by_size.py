@@ -59,7 +59,7 @@ def _counted_transfers(view: CellView) -> dict[str, NDArray[np.float64]] | None:
         return None
     return {
         "size": transfers.size_bytes[wanted].astype(np.float64),
-        "fct": np.where(transfers.is_ok, transfers.fct_ns, np.inf)[wanted],
+        "fct": np.where(transfers.is_ok & ~np.isnan(transfers.fct_ns), transfers.fct_ns, np.inf)[wanted],
         "slowdown": np.where(transfers.is_ok, transfers.slowdown, np.inf)[wanted],
     }
 

@@ -44,6 +44,11 @@ def test_a_lost_transfer_is_infinite_in_its_own_class(tmp_path: Path) -> None:
     assert METRICS["slowdown_1mb_p50"].of(view, SECOND) == 103
 
 
+def test_a_completed_transfer_without_a_time_is_infinite(tmp_path: Path) -> None:
+    view = tiny_view(tmp_path, {"flows": [ROWS[0], {**ROWS[1], "fct_ns": None}]})
+    assert METRICS["fct_p99_ns"].of(view, SECOND) == math.inf
+
+
 def test_an_unknown_ideal_leaves_a_transfer_out_of_slowdowns_alone(tmp_path: Path) -> None:
     rows = [ROWS[0], {**ROWS[1], "slowdown": None}]
     view = tiny_view(tmp_path, {"flows": rows})
