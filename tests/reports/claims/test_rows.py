@@ -102,8 +102,8 @@ def test_single_run_has_no_interval(results: Results, measured: Measured) -> Non
 def test_none_is_explained(results: Results, measured: Measured) -> None:
     measured["rogue"] = MeanInterval(math.inf, None, None, 3, (0.9, math.inf, math.inf))
     assert (
-        "Measured: none, mean of 3 runs (none: in 2 of 3 runs something never came back, which counts as"
-        " infinite and makes the mean so)."
+        "Measured: none, mean of 3 runs (none: in 2 of 3 runs something never came back and counts as"
+        " infinite, so the mean is infinite)."
     ) in judge(results).reasons
 
 
