@@ -224,8 +224,9 @@ class SshTestbed(Testbed):
         return [str(finding) for finding in findings if finding.refuses]
 
     def unsupported(self, cell: Cell) -> str | None:
+        named = self.inventory  # outside of `try`: an inventory that is refused ends the command
         try:
-            inventory = inventory_as_requested(cell, self.inventory)
+            inventory = inventory_as_requested(cell, named)
         except UsageError as error:
             return str(error)
         reason = support.unsupported(cell, inventory, self.capabilities)
