@@ -83,7 +83,8 @@ class Router:
         Hosts do not forward. The same 5-tuple always takes the same path; the reverse one is independent.
         With rules of switches the route may end in EXPIRES or FLOODS.
         """
-        hops = self._hops(destination)
+        target, last_hop = self._last_hop(destination)
+        hops = self._hops(target)
         flow = _mix(_mix(_mix(self._key ^ source) ^ destination) ^ (entropy & _MASK))
         if hops[source] < 0:
             return None
@@ -95,7 +96,7 @@ class Router:
                 return [*links, EXPIRES]
             if (node, destination) in self._tables.flooding:
                 return [*links, FLOODS]
-            rule = self._tables.next_hops.get((node, destination))
+            rule = self._tables.next_hops.get((node, destination), last_hop if node == target else None)
             node, link = rule or self._next_hop(hops, node, flow)
             if node in nodes and self._tables.ttl_hops is None:
                 raise RoutingLoopError([*nodes[nodes.index(node) :], node])
@@ -107,6 +108,15 @@ class Router:
         """Return the next hop on a shortest path."""
         equal = [hop for hop in self._neighbours[node] if hops[hop[0]] == hops[node] - 1]
         return equal[_mix(flow ^ node) % len(equal)] if len(equal) > 1 else equal[0]
+
+    def _last_hop(self, destination: int) -> tuple[int, NextHop | None]:
+        """Return the switch of the destination, whose hosts all share a search, and the hop from there."""
+        if len(self._neighbours[destination]) != 1:
+            return destination, None
+        [(switch, _)] = self._neighbours[destination]
+        if self._is_host[switch]:
+            return destination, None
+        return switch, next(hop for hop in self._neighbours[switch] if hop[0] == destination)
 
     def _hops(self, target: int) -> list[int]:
         """Count the hops from every node to the target; -1 without a path."""

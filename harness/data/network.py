@@ -128,19 +128,23 @@ def _entries(source: DataSource) -> Iterator[Entry]:
     try:
         parsed = parse_yaml(source.text, VALUES_MAX, yaml.CSafeLoader)
     except YamlError as error:
-        raise source.wrong(error.got, error.expected, error.advice, f"line {error.line}") from error
+        expected = f"{error.expected.replace('experiment', 'network')} ({_SHAPE})"
+        raise source.wrong(error.got, expected, error.advice, f"line {error.line}") from error
+    lines = parsed.lines
     content = parsed.value if isinstance(parsed.value, dict) else {}
     links, other = content.get("links"), next((key for key in content if key != "links"), None)
     if other is not None or not isinstance(links, list):
-        line = 1 if other is None else parsed.lines[other,]
+        line = 1 if other is None else lines[other,]
         raise source.wrong("other YAML", f"YAML, {_SHAPE}", place=f"line {line}")
     if not 0 < len(links) <= LINKS_MAX:
         raise source.wrong(f"{len(links)} links", f"1 to {LINKS_MAX} links")
     for index, entry in enumerate(links):
+        line = lines["links", index]
         values = entry.values() if isinstance(entry, dict) else ()
         if not values or any(isinstance(each, dict | list) for each in values):
-            raise source.wrong("other YAML", _SHAPE, place=f"line {parsed.lines['links', index]}")
-        yield {key: (_text(value), parsed.lines["links", index, key]) for key, value in entry.items()}
+            raise source.wrong("other YAML", _SHAPE, place=f"line {line}")
+        # The keys of an alias have no lines of their own.
+        yield {key: (_text(value), lines.get(("links", index, key), line)) for key, value in entry.items()}
 
 
 def _text(value: object) -> str:

@@ -343,6 +343,22 @@ def test_unreadable_file_has_no_value(node: FakeNode, monkeypatch: pytest.Monkey
         assert KINDS["kernel_files"].observe(node, PARAMETER) is None
 
 
+def test_unreadable_file_is_restored_without_a_change(
+    node: FakeNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(node, [], False)
+    set_all(node, {"kernel_files": {ECN: 1}})
+    with monkeypatch.context() as patch:
+        patch.setattr(KINDS["kernel_files"], "observe", lambda *_: None)
+        assert restore(node, True) == restore(node, False) == ({}, [], [])
+    assert node.read(ECN) == "2"
+
+
+def test_check_mode_has_no_value_for_a_missing_interface(node: FakeNode) -> None:
+    wanted = {"card_priorities": {"eth9": {}}}
+    assert establish(node, wanted, check=True) == {"card_priorities eth9": (None, {})}
+
+
 def test_missing_file_or_interface_is_named(node: FakeNode) -> None:
     with pytest.raises(StateError, match=r"tcp_none: this kernel has no such file; load the module"):
         set_all(node, {"kernel_files": {"/proc/sys/net/ipv4/tcp_none": 1}})

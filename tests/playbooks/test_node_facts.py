@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.rogue.testbed.plugins.module_utils.settings import card_of
 from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import BEFORE, establish
+from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError, StateError
+from ansible_collections.rogue.testbed.plugins.modules import kernel_settings, node_facts
 from ansible_collections.rogue.testbed.plugins.modules.node_facts import dcqcn_of, examine
 from helpers.fake_card import INTERRUPTS, PCI, FakeCardNode
 from helpers.fake_node import FakeNode
@@ -68,6 +71,32 @@ def test_rdma_port_of_an_ipv6_address(node: FakeNode) -> None:
 def test_addresses_exclude_ipv6_link_local(node: FakeNode) -> None:
     node.addresses |= {"eth1": ["10.9.0.10", "fd00::10", "fe80::5054:ff:fe00:1"], "eth2": ["fe80::1"]}
     assert examine(node, OPTIONS)["addresses"] == {"lo": ["127.0.0.1"], "eth1": ["10.9.0.10", "fd00::10"]}
+
+
+@pytest.mark.parametrize("printed", ["1: lo    inet 127.0.0.1/8", 'Option "-json" is unknown'])
+def test_ip_without_json_is_named(node: FakeNode, printed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(command: list[str], _text: str) -> str:
+        if "unknown" in printed:
+            raise CommandError(command, printed)
+        return printed
+
+    monkeypatch.setattr(node, "_ip", answer)
+    with pytest.raises(StateError, match=r"ip: got no JSON from `ip -json address show`, expected iproute2"):
+        examine(node, OPTIONS)
+
+
+def test_no_addresses_without_ip_or_on_an_interface(node: FakeNode, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node, "_ip", lambda *_: '[{}, {"ifname": "eth1"}]')
+    assert examine(node, OPTIONS)["addresses"] == {}
+    monkeypatch.setattr(node, "_ip", None)
+    assert examine(node, OPTIONS)["addresses"] == {}
+
+
+@pytest.mark.parametrize("module", [node_facts, kernel_settings])
+def test_documentation_has_the_options_of_the_module(module: Any) -> None:
+    documented = yaml.safe_load(module.DOCUMENTATION)["options"]
+    assert all(option.pop("description") for option in documented.values())
+    assert documented == module._ARGUMENTS
 
 
 def test_ping_size_over_ipv6(node: FakeNode) -> None:

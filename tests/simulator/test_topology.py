@@ -1,7 +1,8 @@
 """Tests: topology, routing and deadlocks."""
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 from helpers.networks import MILLISECOND_NS, Star, connect, network
@@ -15,6 +16,7 @@ from rogue.simulator import (
     Wait,
     explained,
     find_deadlock,
+    routing,
 )
 from rogue.simulator.routing import Router
 from rogue.simulator.topology import Topology
@@ -144,6 +146,23 @@ def test_hosts_do_not_forward() -> None:
 
 def test_the_shorter_of_two_ways_is_taken() -> None:
     assert router([(0, 2), (2, 3), (3, 4), (2, 4), (4, 1)], {0, 1}).route(0, 1, 7) == [0, 6, 8]
+
+
+def test_hosts_of_a_switch_share_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[list[int]] = []
+
+    def queue(nodes: list[int]) -> deque[int]:
+        searched.append(nodes)
+        return deque(nodes)
+
+    monkeypatch.setattr(routing, "deque", queue)
+    hosts = {0: 8, 1: 8, 2: 8, 3: 9, 4: 9}
+    fabric = router([*hosts.items(), *((edge, spine) for edge in (8, 9) for spine in (5, 6, 7))], {*hosts})
+    for source, destination in permutations(hosts, 2):
+        route = fabric.route(source, destination, 0) or []
+        assert (route[0], route[-1]) == (2 * source, 2 * destination + 1)
+        assert len(route) == (2 if hosts[source] == hosts[destination] else 4)
+    assert sorted(searched) == [[8], [9]]
 
 
 def test_equal_ways_share_the_flows_evenly() -> None:

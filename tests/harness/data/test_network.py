@@ -72,6 +72,25 @@ def test_mistake_names_the_link_within_a_line() -> None:
     assert again.startswith("s1-s0 again in line 1, key link of net.yaml, expected one link, as in line 1")
 
 
+def test_alias_is_a_link_in_the_line_of_the_alias() -> None:
+    first = "links:\n- &l {link: h0-s0, rate: 10Gbps}\n"
+    again = refusal(f"{first}- {{link: h1-s0, rate: 1Gbps}}\n- *l\n")
+    assert again.startswith("h0-s0 again in line 4, key link of net.yaml, expected one link, as in line 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{GOOD}---\n3", "one network per file"),
+        ("links: [&l [[[[[[[[[[[[[[[[[]", "a flat file"),
+        (f"{GOOD}  - {{link: h2-s0", "YAML"),
+    ],
+    ids=["two documents", "deep", "open"],
+)
+def test_text_that_is_not_yaml_names_the_shape_of_a_network(text: str, expected: str) -> None:
+    assert f", expected {expected} (links: a list of mappings such as {{link: h0-s0," in refusal(text)
+
+
 def test_other_yaml_is_refused() -> None:
     for text in ("", "3", "links: 3", "links: []", "links: {a: 1}", "- 1", "hosts: 3\nlinks: []", "&a [*a]"):
         assert "net.yaml" in refusal(text)

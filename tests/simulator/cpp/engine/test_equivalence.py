@@ -8,7 +8,7 @@ from typing import Any
 
 import engine_networks
 import pytest
-from helpers.networks import GBPS, MILLISECOND_NS, Builder, Star, assert_equal_runs, connect, counter
+from helpers.networks import GBPS, MILLISECOND_NS, Builder, Star, assert_equal_runs, connect, counter, network
 from helpers.random_fabrics import fabric
 from helpers.random_features import flow_controls, pause_faults
 from helpers.random_networks import RandomNetwork, networks
@@ -122,6 +122,26 @@ def test_thresholds_of_20_kb(pause_ns: int | None) -> None:
     assert run.statistics()["verbs_done"] == 8 * 4
     assert counter(run, "pause_frames") > 1_000
     assert counter(run, "drops") == counter(run, "retransmitted_packets") == 0
+
+
+@pytest.mark.parametrize("watchdog_ns", [None, 500_000])
+def test_a_pause_storm_and_a_slow_receiver(watchdog_ns: int | None) -> None:
+    control = PriorityFlowControl(xoff_bytes=20_000, watchdog_ns=watchdog_ns, watchdog_restore_ns=300_000)
+    switch = {"buffer_bytes": 4_000_000, "alpha": 8.0, "flow_control": control}
+    links = [("s0", "s1"), ("h0", "s0"), ("h1", "s0"), ("h2", "s1"), ("h3", "s1")]
+
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        simulation = network(links, simulation_type, switch=switch)
+        for source, destination in (("h0", "h2"), ("h1", "h3")):
+            connect(simulation, source, destination).post_write(1, 10**8, True)
+        simulation.sample_queues(100_000)
+        simulation.receive_slowly("h3", rate_bps=3 * GBPS)
+        simulation.pause_storm("h2", start_ns=MILLISECOND_NS, duration_ns=2 * MILLISECOND_NS)
+        return simulation
+
+    run = assert_equal_runs(build, 8 * MILLISECOND_NS)
+    assert counter(run, "pause_frames") > 0
+    assert (counter(run, "watchdog_fired") > 0) == (watchdog_ns is not None)
 
 
 @pytest.mark.parametrize("flow_control", [None, PriorityFlowControl(xoff_bytes=100_000)])
@@ -241,16 +261,19 @@ class Excerpt:
     control: str | None = "dcqcn"
 
     def build(self, simulation_type: type[Simulation]) -> Simulation:
-        """Build the network, with marking and flow control if there is a control, and post the flows."""
+        """Build the network, with marking and flow control if there is a control, and post the flows.
+
+        With ``xoff_bytes`` there is flow control in any case.
+        """
         workload = WORKLOADS[self.workload]
-        if self.control is None:
-            simulation = workload.network(simulation_type)
-            engine_networks.post(simulation, list(self._cut(workload)))
-            return simulation
         changes: dict[str, Any] = {"loss_probability": self.loss_probability}
         if self.xoff_bytes is not None:
             mtu_bytes = engine_networks.MTU_BYTES
             changes["flow_control"] = PriorityFlowControl(mtu_bytes=mtu_bytes, xoff_bytes=self.xoff_bytes)
+        if self.control is None:
+            simulation = workload.network(simulation_type, **changes)
+            engine_networks.post(simulation, list(self._cut(workload)))
+            return simulation
         simulation = workload.controlled_network(simulation_type, **changes)
         simulation.sample_queues(100_000)
         engine_networks.post(
@@ -280,6 +303,12 @@ STRESS: dict[str, Any] = {"size_max_bytes": 20_000_000, **PAUSES}
         pytest.param(Excerpt("W3", 60, size_max_bytes=100_000), 1, {}, id="W3, where the engine prefetches"),
         pytest.param(Excerpt("W1", 8, **CUT, **PAUSES), 30, {"pause_frames": 201}, id="W1, pauses"),
         pytest.param(Excerpt("W2", 150, **CUT, **PAUSES), 30, {"pause_frames": 201}, id="W2, pauses"),
+        pytest.param(
+            Excerpt("W2", 100, **PAUSES, control=None),
+            20,
+            {"pause_frames": 1_001},
+            id="W2, pauses, no control",
+        ),
         pytest.param(Excerpt("W1", 8, **CUT, **LOSSES), 100, {"lost_packets": 4}, id="W1, losses"),
         pytest.param(Excerpt("W2", 150, **CUT, **LOSSES), 100, {"lost_packets": 4}, id="W2, losses"),
         pytest.param(Excerpt("W1", 8), 1_200, {}, id="all of W1", marks=pytest.mark.long),
@@ -289,7 +318,7 @@ STRESS: dict[str, Any] = {"size_max_bytes": 20_000_000, **PAUSES}
         pytest.param(Excerpt("W2", 600, **LOSSES), 400, {}, id="W2, many losses", marks=pytest.mark.long),
     ],
 )
-def test_dcqcn(excerpt: Excerpt, until_ms: int, least: dict[str, int]) -> None:
+def test_benchmarks(excerpt: Excerpt, until_ms: int, least: dict[str, int]) -> None:
     simulation = assert_equal_runs(excerpt.build, until_ms * MILLISECOND_NS)
     assert simulation.statistics()["verbs_done"] == excerpt.flows
     assert counter(simulation, "lossless_drops") == 0

@@ -6,7 +6,6 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple
 
 from .system import CommandError, StateError, System, text_of
@@ -139,9 +138,11 @@ class _TrafficControl(Kind):
     def observe(self, system: System, key: str) -> Value:
         tree = ""
         for words in self._LISTS:
-            # An interface without clsact has no filters of it.
-            with suppress(*([CommandError] if words.startswith("filter") else [])):
+            try:
                 tree += system.run(["tc", *words.split(), "dev", key])
+            except CommandError:
+                if not words.startswith("filter"):  # an interface without clsact has no filters of it
+                    raise
         return self._COUNTERS.sub("", tree)
 
     def refusal(self, key: str, observed: Value) -> str | None:
@@ -216,6 +217,8 @@ class _CardPriorities(Kind):
     _SHARES_PERCENT = (13, 13, 13, 13, 12, 12, 12, 12)
 
     def observe(self, system: System, key: str) -> Value:
+        if not self.is_there(system, key):
+            return None
         found = {}
         for name, words in self._OBJECTS.items():
             try:

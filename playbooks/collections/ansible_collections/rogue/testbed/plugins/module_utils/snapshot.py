@@ -116,7 +116,7 @@ def restore(system: System, check: bool) -> tuple[Changes, list[str], list[str]]
             except (StateError, OSError) as error:
                 failures.append(f"{name} {key}: {error}")
                 continue
-            if observed != value:
+            if observed != value and (observed is not None or name != "kernel_files"):  # None: unreadable
                 changes[f"{name} {key}"] = (observed, value)
     _unload_modules(system, before, changes, failures, check)
     _restore_files(system, before, changes, failures, check)

@@ -1,8 +1,5 @@
 #!/usr/bin/python
-"""Set values in /proc and /sys, soft-RoCE, tc trees, and priorities and rates of cards until the next boot.
-
-Values from before the first change are stored once, in /var/lib/rogue/before.json on the node.
-"""
+"""Set values in /proc and /sys, soft-RoCE, tc trees, and priorities and rates of cards."""
 
 from __future__ import annotations
 
@@ -12,9 +9,31 @@ from ..module_utils.settings import KINDS
 from ..module_utils.snapshot import establish, keep, packages, restore
 from ..module_utils.system import StateError, System
 
+DOCUMENTATION = """
+module: kernel_settings
+short_description: Set kernel and card settings until the next boot, and restore those from before
+description:
+  - Values from before the first change are stored once, in C(/var/lib/rogue/before.json) on the node.
+options:
+  state:
+    description: >-
+      C(kept) stores C(paths), loaded modules and packages before other tasks change them; C(set) sets the
+      settings; C(restored) restores everything.
+    type: str
+    choices: [kept, set, restored]
+    default: set
+  paths: {description: Files that other tasks change., type: list, elements: path, default: []}
+  kernel_files: {description: "Text by path in C(/proc) or C(/sys).", type: dict, default: {}}
+  soft_roce: {description: Name of a soft-RoCE device by interface., type: dict, default: {}}
+  traffic_control: {description: Lines for C(tc -batch) by interface., type: dict, default: {}}
+  card_priorities:
+    description: C(trust), C(dscp), C(priority) and C(paused) by interface.
+    type: dict
+    default: {}
+author: RoGUE testbed (@rogue-testbed)
+"""
+
 _ARGUMENTS: dict[str, dict[str, object]] = {
-    # `kept` stores `paths`, loaded modules and packages before other tasks change them, `set` sets the
-    # settings, `restored` restores everything.
     "state": {"type": "str", "choices": ["kept", "set", "restored"], "default": "set"},
     "paths": {"type": "list", "elements": "path", "default": []},
     **{name: {"type": "dict", "default": {}} for name in KINDS},

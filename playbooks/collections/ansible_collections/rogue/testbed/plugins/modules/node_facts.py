@@ -20,6 +20,21 @@ from ..module_utils.settings import KINDS, MLX4, MLX5, Card, card_of
 from ..module_utils.snapshot import BEFORE, drift, named_modules
 from ..module_utils.system import CommandError, StateError, System, text_of
 
+DOCUMENTATION = """
+module: node_facts
+short_description: Facts about a node in one task
+description: Reads only. C(rogue doctor) judges the facts.
+options:
+  tools: {description: Programs that experiments need., type: list, elements: str, default: []}
+  interfaces: {description: Network interfaces to look at., type: list, elements: str, default: []}
+  mac: {description: MAC of one more interface to look at., type: str, default: ""}
+  address: {description: Address of the node on the experiment network., type: str, default: ""}
+  peers: {description: "Addresses to ping, by name.", type: dict, default: {}}
+  packet_bytes: {description: IP packet that must pass in one piece., type: int, default: 1500}
+  files: {description: Files whose checksums are returned., type: list, elements: path, default: []}
+author: RoGUE testbed (@rogue-testbed)
+"""
+
 Facts = dict[str, Any]
 IFMAP = "/var/emulab/boot/ifmap"
 """CloudLab writes it at boot: a line `name address MAC` for each experiment interface."""
@@ -32,13 +47,13 @@ _OURS = ("rogue-agent.pyz", "/opt/rogue/dool")
 _PING_HEADERS_BYTES = {4: 28, 6: 48}
 """IP and ICMP, by the version of IP."""
 _ARGUMENTS = {
-    "tools": {"type": "list", "elements": "str", "default": []},  # programs that experiments need
+    "tools": {"type": "list", "elements": "str", "default": []},
     "interfaces": {"type": "list", "elements": "str", "default": []},
-    "mac": {"type": "str", "default": ""},  # of one more interface
-    "address": {"type": "str", "default": ""},  # of the node on the experiment network
-    "peers": {"type": "dict", "default": {}},  # addresses to ping, by name
-    "packet_bytes": {"type": "int", "default": 1500},  # IP packet that must pass in one piece
-    "files": {"type": "list", "elements": "path", "default": []},  # files whose checksums are returned
+    "mac": {"type": "str", "default": ""},
+    "address": {"type": "str", "default": ""},
+    "peers": {"type": "dict", "default": {}},
+    "packet_bytes": {"type": "int", "default": 1500},
+    "files": {"type": "list", "elements": "path", "default": []},
 }
 
 
@@ -223,11 +238,15 @@ def _addresses(system: System) -> dict[str, list[str]]:
     """Return addresses by interface, without link-local ones of IPv6."""
     try:
         links = json.loads(system.run(["ip", "-json", "address", "show"]))
-    except CommandError:  # iproute2 is not installed yet
-        return {}
+    except (CommandError, ValueError) as error:
+        if isinstance(error, CommandError) and "not installed" in error.stderr:
+            return {}  # provisioning installs iproute2
+        raise StateError(
+            "ip: got no JSON from `ip -json address show`, expected iproute2 with -json; install a newer one"
+        ) from error
     found: dict[str, list[str]] = {}
     for link in links:
-        for each in link["addr_info"]:
+        for each in link.get("addr_info", []):
             if each["family"] == "inet" or each["scope"] != "link":
                 found.setdefault(link["ifname"], []).append(each["local"])
     return found
