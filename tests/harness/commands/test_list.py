@@ -172,6 +172,7 @@ def test_runs_are_offered_newest_first_and_not_all(tmp_path: Path, monkeypatch: 
     assert [Path(each).name for each in found] == names[:4:-1]
     assert completion.runs("2026")[0] == names[-1]
     assert (completion.runs("a"), completion.runs("lat")) == (["a"], ["latest"])
+    assert (completion.spelled_runs("lat"), completion.spelled_runs("2026")[0]) == ([], names[-1])
     assert completion.runs("results/a/")[0] == f"results/a/{names[-2]}"
 
 
