@@ -48,7 +48,7 @@ def is_quiet() -> bool:
 
 def inform(*lines: str) -> None:
     """Print progress or a note on standard error, unless that is to be quiet."""
-    if not is_quiet():
+    if lines and not is_quiet():
         typer.echo("\n".join(map(printable, lines)), err=True)
 
 

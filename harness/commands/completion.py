@@ -1,7 +1,7 @@
 """Complete names for a shell, without importing what would run."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -42,8 +42,17 @@ def spaces(incomplete: str) -> list[str]:
 def runs(incomplete: str) -> list[str]:
     """Return directories, ids and experiments of runs, the newest first, else files and directories."""
     found = runs_below(DEFAULT_OUT)
-    words = [run.as_posix() for run in found] + [run.name for run in found]
-    words += [*{run.parent.name: None for run in found}, *([LATEST] if found else [])]
+    words = [*{run.parent.name: None for run in found}, *([LATEST] if found else [])]
+    return _offered_runs(incomplete, found, words)
+
+
+def spelled_runs(incomplete: str) -> list[str]:
+    """Return directories and ids of runs, the newest first, else files and directories."""
+    return _offered_runs(incomplete, runs_below(DEFAULT_OUT))
+
+
+def _offered_runs(incomplete: str, found: Sequence[Path], more: Iterable[str] = ()) -> list[str]:
+    words = [*(run.as_posix() for run in found), *(run.name for run in found), *more]
     return _beginning(incomplete, words)[:OFFERED_MAX] or _files(incomplete)
 
 

@@ -260,7 +260,7 @@ def places(names: Iterable[TransportName]) -> list[str]:
 
 
 def _experiments() -> list[Row]:
-    """Return name and title of each experiment; of the files, only the beginning is read."""
+    """Return name and title of each experiment."""
     place = completion.EXPERIMENTS
     return [
         {"name": file.relative_to(place).with_suffix("").as_posix(), "meaning": _title(file)}
@@ -269,20 +269,17 @@ def _experiments() -> list[Row]:
 
 
 def _title(file: Path) -> str:
-    """Return the title at the top level of a YAML file."""
+    """Return the title at the top level of a YAML file, of which no values are built; empty without one."""
     import yaml
 
-    depth, is_title = 0, False
     try:
-        for event in yaml.parse(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-            if isinstance(event, yaml.ScalarEvent):
-                if is_title:
-                    return event.value
-                is_title = depth == 1 and event.value == "title"
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        root = yaml.compose(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
         return f"cannot be read: {error}".partition("\n")[0]
-    return ""
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    title = {key.value: value for key, value in pairs if isinstance(key, yaml.ScalarNode)}.get("title")
+    is_text = isinstance(title, yaml.ScalarNode) and not title.tag.endswith(":null")
+    return title.value if is_text else ""
 
 
 def _spaces() -> list[Row]:

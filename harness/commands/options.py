@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from rogue.harness.commands import completion
 from rogue.harness.errors import UsageError
-from rogue.harness.results.named_run import find_run
+from rogue.harness.results.named_run import find_run, find_spelled_run
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -107,6 +107,15 @@ run_argument: Final = partial(
 )
 RunDirectory = Annotated[Path, run_argument(metavar="RUN")]
 RunDirectories = Annotated[list[Path], run_argument(metavar="RUN...")]
+SpelledRunDirectories = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="RUN...",
+        help="Directory or full id of a run.",
+        parser=find_spelled_run,
+        autocompletion=completion.spelled_runs,
+    ),
+]
 OnlyCell = Annotated[str | None, typer.Option("--only-cell", metavar="ID", help="One cell of the plan.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on standard output; its keys do not change.")

@@ -71,7 +71,7 @@ def reproduce(
     _print_steps(steps, is_dry=is_dry)
     if is_dry:
         return ExitCode.OK
-    left = [step for step in steps if step.action is not Action.NONE]
+    left = [step for step in steps if step.action in (Action.RESUME, Action.START)]
     worst = ExitCode.OK
     for number, step in enumerate(left, start=1):
         inform(f"[{number}/{len(left)}] {step.name}")
@@ -85,6 +85,7 @@ class Action(StrEnum):
     NONE = "complete"
     RESUME = "resumes"
     START = "starts"
+    IMPOSSIBLE = "not on the simulator"
 
 
 _COUNTED: Final = {Action.NONE: "complete", Action.RESUME: "to resume", Action.START: "to start"}
@@ -101,12 +102,14 @@ class Step:
     """The run that is complete or resumes."""
     seconds: float = 0.0
     """Expected time on one core of the cells that are missing."""
+    reason: str = ""
+    """Why no cell can run on the simulator."""
 
 
 def paper_steps(paper: str, settings: Sequence[str], place: Path, *, is_again: bool) -> list[Step]:
     """Return a step for each experiment of a paper, the cheapest first; `place` has earlier runs.
 
-    An experiment that the simulator cannot run, such as one about processor time, has no step.
+    An experiment that the simulator cannot run, such as one about processor time, has the action IMPOSSIBLE.
     """
     from rogue.harness.experiment.find import find_experiment
     from rogue.harness.experiment.load import load_experiment
@@ -115,7 +118,7 @@ def paper_steps(paper: str, settings: Sequence[str], place: Path, *, is_again: b
     present = [] if is_again else known_runs(place)
     commit = git_facts().commit
     steps = (step_of(name, each, present, commit) for name, each in loaded.items())
-    return sorted((step for step in steps if step is not None), key=lambda step: step.seconds)
+    return sorted(steps, key=lambda step: step.seconds)
 
 
 def paper_experiments(paper: str) -> list[str]:
@@ -144,8 +147,8 @@ def known_runs(place: Path) -> list[tuple[Path, Manifest]]:
 
 def step_of(
     name: str, loaded: LoadedExperiment, present: Sequence[tuple[Path, Manifest]], commit: str | None
-) -> Step | None:
-    """Return what to do about an experiment; None if no cell can run.
+) -> Step:
+    """Return what to do about an experiment.
 
     Of several runs that fit, the first counts. A run that was stopped resumes only at its own commit, since a
     verdict names one commit.
@@ -158,7 +161,8 @@ def step_of(
             return Step(name, loaded, Action.NONE, run)
     plan = make_plan(loaded, find_testbed(DEFAULT_TESTBED))
     if not plan.runnable:
-        return None
+        reasons = dict.fromkeys(cell.unsupported for cell in plan.cells if cell.unsupported)
+        return Step(name, loaded, Action.IMPOSSIBLE, reason="; ".join(reasons))
     seconds = plan.seconds(1)
     for run, manifest in alike:
         if manifest.git.commit == commit:
@@ -197,7 +201,8 @@ def _print_steps(steps: Sequence[Step], *, is_dry: bool) -> None:
     lines = []
     for step in steps:
         time = f" ({format_seconds(step.seconds)} on one core)" if step.seconds else ""
-        lines.append(printable(f"{step.name}: {step.action.value}{time}"))
+        why = f": {step.reason}" if step.reason else ""
+        lines.append(printable(f"{step.name}: {step.action.value}{time}{why}"))
     lines.append(f"Experiments: {words}; {seconds} on one core are left.")
     if is_dry:
         typer.echo("\n".join(lines))

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 
 import typer
 
-from rogue.harness.commands.options import RunDirectories, RunDirectory
+from rogue.harness.commands.options import RunDirectory, SpelledRunDirectories
 from rogue.harness.errors import ExitCode, StoppedError, StorageError, UsageError
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import (
@@ -59,14 +59,14 @@ def tag(
 
 
 def rm(
-    runs: RunDirectories,
+    runs: SpelledRunDirectories,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
     is_dry: Annotated[bool, typer.Option("--dry-run", help="Print what would be deleted.")] = False,
 ) -> ExitCode:
     """Delete runs, or reports over several, for good.
 
-    Prints what will be deleted, and asks. Refuses a run that a process works on, and a directory that is no
-    run. After Ctrl-C the same command deletes the rest.
+    Prints what will be deleted, and asks. Takes no `latest`, experiment or beginning of an id. Refuses a run
+    that a process works on, and a directory that is no run. After Ctrl-C the same command deletes the rest.
 
     \b
       rogue rm 20261120T101500Z-3f9a1c

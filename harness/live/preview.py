@@ -4,15 +4,15 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, Self
 
-from rogue.harness.provisioning.named_inventory import is_virtual
 from rogue.harness.results.recorded_run import present_manifest
+from rogue.harness.testbeds import DEFAULT_TESTBED
 from rogue.start_up import prepare
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from rogue.reports.results import Results
 
 NICENESS: Final = 19
-"""Where results depend on real time. Elsewhere the process has the priority of the cells: with less it would
-take minutes beside a full machine, and the pauses between reports bound what it takes from the cells."""
+"""Where results depend on real time, as on every testbed but the simulator."""
+NICENESS_BESIDE_SIMULATION: Final = 10
+"""On the simulator, after the first figures: with less priority those would take minutes beside a full
+machine, and the pauses between reports bound what the process takes from the cells."""
 NUMBERS, FIGURES = "numbers", "figures"
 
 
@@ -50,16 +52,24 @@ class Preview:
         return self._figures
 
 
-if __name__ == "__main__":
-    prepare()
-    testbed, *paths = sys.argv[1:]
-    if is_virtual(testbed) or Path(testbed).suffix:  # machines, or an inventory of nodes
+def serve(testbed: str, run: Path, page: Path, orders: Iterable[str]) -> None:
+    """Build a report for each line, NUMBERS or FIGURES, and answer each; lower the process's priority."""
+    is_simulated = testbed == DEFAULT_TESTBED
+    if not is_simulated:
         os.nice(NICENESS)
-    preview = Preview(*map(Path, paths))
-    for line in sys.stdin:
-        preview.build(line.strip())
+    preview, is_lowered = Preview(run, page), not is_simulated
+    for what in map(str.strip, orders):
+        preview.build(what)
         sys.stdout.write("built\n")
         sys.stdout.flush()
+        if what == FIGURES and not is_lowered:
+            os.nice(NICENESS_BESIDE_SIMULATION)
+            is_lowered = True
+
+
+if __name__ == "__main__":
+    prepare()
+    serve(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), sys.stdin)
 
 
 REBUILD_SECONDS: Final = {NUMBERS: 0.0, FIGURES: 20.0}

@@ -24,10 +24,9 @@ def find_run(named: str | PathLike[str]) -> Path:
     A path that exists, or has a slash, is the directory. Any other text is, in `results`: `latest`, an
     experiment, of which the newest run counts, or the first characters of an id.
     """
-    path = Path(named)
-    if not isinstance(named, str) or "/" in named or path.exists() or path.is_symlink():
-        return path
-    runs = runs_below(DEFAULT_OUT)
+    if _is_path(named):
+        return Path(named)
+    named, runs = str(named), runs_below(DEFAULT_OUT)
     if newest := [run for run in runs if named in (LATEST, run.parent.name)]:
         return newest[0]
     found = [run for run in runs if run.name.startswith(named)]
@@ -41,6 +40,27 @@ def find_run(named: str | PathLike[str]) -> Path:
         the_newest = "; the newest are:" if runs else "."
         problem = f"{named}: got no run of that name, {expected}; {advice}{the_newest}"
     raise UsageError(problem, *[f"  {run}" for run in (found or runs)[:_CANDIDATES_MAX]])
+
+
+def find_spelled_run(named: str | PathLike[str]) -> Path:
+    """Return the run of a path or a full id, to delete it; UsageError lists the runs that a name means."""
+    if _is_path(named):
+        return Path(named)
+    named, runs = str(named), runs_below(DEFAULT_OUT)
+    if len(spelled := [run for run in runs if run.name == named]) == 1:
+        return spelled[0]
+    meant = runs[:1] if named == LATEST else [run for run in runs if named == run.parent.name]
+    meant = spelled or meant or [run for run in runs if run.name.startswith(named)]
+    matching = f"it matches {len(meant)} run{'' if len(meant) == 1 else 's'}, the newest first:"
+    advice = matching if meant else "`rogue list runs` lists them."
+    problem = f"{named}: got no path and no full id of one run, expected one of these two; {advice}"
+    raise UsageError(problem, *[f"  {run}" for run in meant[:_CANDIDATES_MAX]])
+
+
+def _is_path(named: str | PathLike[str]) -> bool:
+    """True for a path that exists or has a slash."""
+    path = Path(named)
+    return not isinstance(named, str) or "/" in named or path.exists() or path.is_symlink()
 
 
 def runs_below(results: Path) -> list[Path]:

@@ -8,6 +8,7 @@ from jinja2 import Template
 from markupsafe import Markup
 
 from rogue.reports.claims import Outcome, rows_of
+from rogue.reports.claims.conditions import other_experiment
 from rogue.reports.claims.rows import CLAIM_GLOBALS, claim_links, table_anchor
 from rogue.reports.claims.verdict import counted_verdicts, counts_of, numbers_summary
 from rogue.reports.claims.words import is_headline
@@ -72,6 +73,13 @@ class RunSection:
         return (
             f"Of the other claims {counted_verdicts(counts)}; claims.json says of each why." if counts else ""
         )
+
+    @property
+    def claims_elsewhere(self) -> int:
+        """Return the number of claims about other experiments; 0 if this run judges a claim."""
+        own = self.results.run.manifest
+        about_others = (each.claim for each in self.outcomes if other_experiment(each.claim, own))
+        return 0 if self.judged else len({claim.id for claim in about_others if claim.experiments})
 
     @property
     def verdicts(self) -> str:

@@ -225,7 +225,7 @@ def _difference(results: Results, own: Setting, rival: Setting, headline: Headli
     text = (headline.comparison or f"{headline.said} {{}}").format(texts[0])
     if texts[0] == texts[1]:
         return f"{text} with both"
-    text += f" instead of {texts[1]}"
+    text += f" instead of {headline.other.format(texts[1])}"
     small, large = sorted(values)
     if small <= 0 or not 1.5 <= large / small < RATIO_MAX:
         return text

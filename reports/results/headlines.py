@@ -21,6 +21,8 @@ class Headline:
     label: str | None = None
     phrase: str | None = None
     comparison: str | None = None
+    other: str = "{}"
+    """Phrase about the value of the other transport."""
 
     @property
     def said(self) -> str:
@@ -82,6 +84,7 @@ _SLOWDOWN: Final = Headline(
     "Slowdown, mean",
     "takes {} times as long as alone in the network",
     "transfers take {} times as long as alone",
+    "{} times",
 )
 _SLOWDOWN_TAIL: Final = Headline("slowdown_p99", comparison="one in a hundred has a slowdown above {}")
 _TAIL: Final = Headline("fct_p99_ns", "Completion p99", comparison="one in a hundred takes longer than {}")

@@ -14,7 +14,7 @@ from rich.console import Console
 from rogue.harness.execution.task import Task
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.progress import ProgressDisplay
-from rogue.harness.terminal import CountDisplay, align, call_again, in_silence, notify
+from rogue.harness.terminal import CountDisplay, align, call_again, in_silence, inform, notify
 from rogue.workloads.records import CellStatus
 
 
@@ -27,6 +27,12 @@ def test_lines_are_ours_and_no_text_of_others_begins_one(capsys: pytest.CaptureF
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err == "rogue: x\ufffdrogue: all is well\n  and more\ufffd[2J\n"
+
+
+def test_note_without_lines_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    inform()
+    inform("one", "two")
+    assert capsys.readouterr().err == "one\ntwo\n"
 
 
 class Terminal(io.StringIO):

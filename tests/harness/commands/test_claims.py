@@ -15,8 +15,7 @@ from rogue.harness.commands.claims import claims, find_runs
 from rogue.harness.commands.reproduce import is_alike, paper_experiments
 from rogue.harness.commands.run import RunOptions
 from rogue.harness.errors import ConfigError, DamagedRunError, ExitCode, UsageError
-from rogue.harness.experiment.find import find_experiment
-from rogue.harness.experiment.load import LoadedExperiment, load_experiment
+from rogue.harness.experiment.load import LoadedExperiment
 from rogue.harness.results.manifest import read_manifest
 from rogue.reports.board.tally import BEGIN, END
 from rogue.workloads.manifest import Git
@@ -275,10 +274,23 @@ def test_a_dry_run_prints_the_steps_and_runs_nothing(
     assert "Experiments: 1 complete, 1 to start; " in said
 
 
-def test_an_experiment_about_processor_time_has_no_step() -> None:
+@pytest.mark.parametrize("is_dry", [True, False])
+def test_experiment_about_processor_time_is_reported(
+    calls: list[RunOptions],
+    is_dry: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     name = "rogue-paper/figure-6"
-    loaded = load_experiment(find_experiment(name))
-    assert reproduce.step_of(name, loaded, [], commit=None) is None, "the simulator records none"
+    present(tmp_path, NAMES[0], "scale=quick")
+    monkeypatch.setattr(reproduce, "paper_experiments", lambda _: [NAMES[0], name])
+    assert reproduce.reproduce(**options(tmp_path, is_dry=is_dry)) is ExitCode.OK
+    assert calls == []
+    said = "".join(capsys.readouterr()).splitlines()
+    reason = "cpu: the simulator has no model of the hosts' processors"
+    assert f"{name}: not on the simulator: {reason}" in said
+    assert said[-1].startswith("Experiments: 1 complete; ")
 
 
 @pytest.mark.parametrize("change", ["none", "settings", "testbed", "file", "text", "cell", "zero", "long"])

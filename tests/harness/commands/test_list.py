@@ -69,6 +69,32 @@ def test_lists_as_documents(capsys: pytest.CaptureFixture[str]) -> None:
     assert quickstart["meaning"] == "8-to-1 incast at 10 Gb/s, RoGUE, native RoCE and DCTCP"
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("name: a\ntitle: A small one\n", "A small one"),
+        ("name: title\nkind: b\ntitle: c\n", "c"),
+        ("name: title\nkind: b\n", ""),
+        ("x: {title: a}\ny: [title, b]\ntitle: c\n", "c"),
+        ("x: &a [b]\ntitle: c\ny: *a\n", "c"),
+        ("title: null\n", ""),
+        ("title:\n", ""),
+        ("title: 'null'\n", "null"),
+        ("title: [a]\n", ""),
+        ("- title\n- a\n", ""),
+        ("", ""),
+        ("title: a\nx: [b\n", "cannot be read: while parsing a flow sequence"),
+    ],
+)
+def test_title_of_an_experiment_file(
+    text: str, title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(completion, "EXPERIMENTS", tmp_path)
+    (tmp_path / "a.yaml").write_text(text)
+    list_("experiments", as_json=True)
+    assert json.loads(capsys.readouterr().out) == [{"name": "a", "meaning": title}]
+
+
 HOSTILE = "a\x1b]0;owned\x07\x1b[2Jb"
 
 
@@ -172,6 +198,7 @@ def test_runs_are_offered_newest_first_and_not_all(tmp_path: Path, monkeypatch: 
     assert [Path(each).name for each in found] == names[:4:-1]
     assert completion.runs("2026")[0] == names[-1]
     assert (completion.runs("a"), completion.runs("lat")) == (["a"], ["latest"])
+    assert (completion.spelled_runs("lat"), completion.spelled_runs("2026")[0]) == ([], names[-1])
     assert completion.runs("results/a/")[0] == f"results/a/{names[-2]}"
 
 

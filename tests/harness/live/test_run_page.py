@@ -20,7 +20,7 @@ from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.live import run_page as module
-from rogue.harness.live.preview import FIGURES, NUMBERS, Figures, Preview, SoFar
+from rogue.harness.live.preview import FIGURES, NUMBERS, Figures, Preview, SoFar, serve
 from rogue.harness.live.run_page import RunPage, RunState
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.manifest import write_manifest
@@ -222,6 +222,26 @@ def test_figures_are_built_in_a_process(going: Run, tmp_path: Path) -> None:
     assert figures.problem is not None
     assert "expected a run's manifest" in figures.problem
     assert figures.latest is not None
+
+
+@pytest.mark.parametrize(
+    ("testbed", "expected"),
+    [
+        ("simulator", [NUMBERS, FIGURES, 10, NUMBERS, FIGURES]),
+        *(
+            (name, [19, NUMBERS, FIGURES, NUMBERS, FIGURES])
+            for name in ("kernel", "virtual", "lab", "a.yaml")
+        ),
+    ],
+)
+def test_preview_yields_to_the_cells(
+    testbed: str, expected: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[object] = []
+    monkeypatch.setattr("os.nice", done.append)
+    monkeypatch.setattr(Preview, "build", lambda _, what: done.append(what))
+    serve(testbed, tmp_path, tmp_path / "page.html", [f"{NUMBERS}\n", f"{FIGURES}\n"] * 2)
+    assert done == expected
 
 
 def test_preview_imports_nothing_from_the_working_directory(

@@ -8,7 +8,7 @@ from helpers.small_runs import write_run
 import rogue
 from rogue.harness.cli import app, run_guarded
 from rogue.harness.errors import UsageError
-from rogue.harness.results.named_run import find_run
+from rogue.harness.results.named_run import find_run, find_spelled_run
 
 OLD, NEW, OTHER = "20261120T101500Z-3f9a1c", "20261121T093000Z-77d02e", "20261122T093000Z-000001"
 
@@ -55,6 +55,36 @@ def test_ambiguous_and_unknown_names_list_candidates() -> None:
         find_run("incats")
     assert error.value.lines[0].endswith("write incast if that is meant; the newest are:")
     assert error.value.lines[1] == f"  results/shuffle/{OTHER}"
+
+
+def test_path_and_full_id_are_spelled_out() -> None:
+    assert find_spelled_run(OLD) == Path("results/incast") / OLD
+    assert find_spelled_run("elsewhere/run") == Path("elsewhere/run")
+
+
+@pytest.mark.parametrize(
+    ("named", "said", "runs"),
+    [
+        ("latest", "matches 1 run,", [f"shuffle/{OTHER}"]),
+        ("incast", "matches 2 runs,", [f"incast/{NEW}", f"incast/{OLD}"]),
+        (OLD[:-1], "matches 1 run,", [f"incast/{OLD}"]),
+        ("nothing", "`rogue list runs`", []),
+    ],
+)
+def test_other_names_of_a_run_are_refused_with_their_paths(named: str, said: str, runs: list[str]) -> None:
+    with pytest.raises(UsageError) as error:
+        find_spelled_run(named)
+    first, *rest = error.value.lines
+    assert first.startswith(f"{named}: got no path and no full id of one run") and said in first
+    assert rest == [f"  results/{run}" for run in runs]
+
+
+def test_short_name_deletes_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for named in ("latest", "incast", OLD[:-1]):
+        code = run_guarded(lambda n=named: app(["rm", n, "--yes"], prog_name="rogue", standalone_mode=False))
+        assert code == 2
+        assert "got no path and no full id" in capsys.readouterr().err
+    assert len(list(place.glob("results/*/*/manifest.json"))) == 3
 
 
 def test_commands_and_python_take_names(capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,6 +76,14 @@ def test_claim_has_a_turning_point_and_sobol_indices(terminal: Terminal, claim: 
     assert "does not hold" in page(done.run) and "published" in page(done.run)
 
 
+def test_jobs_change_no_cell_and_no_page(terminal: Terminal, claim: str) -> None:
+    one = terminal.sensitivity("--claim", "C-1", vary=claim)
+    several = terminal.sensitivity("--claim", "C-1", "--jobs", "2", vary=claim)
+    assert one.lines[:-1] == several.lines[:-1] and page(one.run) == page(several.run)
+    ids = [[cell.id for cell in read_manifest(each.run).cells] for each in (one, several)]
+    assert ids[0] == ids[1]
+
+
 def test_resumed_analysis_gives_the_same_result(terminal: Terminal, claim: str) -> None:
     straight = terminal.sensitivity("--claim", "C-1", vary=claim)
     count = len(terminal.testbed.ran)

@@ -107,6 +107,7 @@ def test_run_without_question_and_claims(tmp_path: Path) -> None:
     assert 'class="chips"' not in text
     assert "run1-claims" not in text
     assert "Not run: 1 cell still pending." in text
+    assert re.search(r"\d+ published claims are about other experiments; <code>rogue claims</code>", text)
 
 
 def test_says_what_is_missing_and_why(page: Page) -> None:
@@ -213,6 +214,7 @@ def test_each_claim_has_an_anchor_its_figure_and_its_command(html: str, page: Pa
 
 def test_cells_not_run_are_one_sentence(html: str) -> None:
     assert re.search(r"Of the other claims \d+ need hardware and \d+ were not run; claims.json says", html)
+    assert "claims are about other experiments" not in html
     claims = html[html.index('id="run1-claims"') : html.index('id="run1-tables"')]
     assert "Not run:" not in claims
 

@@ -162,6 +162,11 @@ def test_card_of_many_pairs(pairs: Results) -> None:
     assert "of 6 measures over 2 settings. With load 0.75: the median long transfer takes" in sentence
 
 
+def test_compared_slowdowns_have_their_unit(random_transfers: Results) -> None:
+    sentences = comparison(random_transfers)
+    assert "transfers take 1.50 times as long as alone instead of 2.50 times" in ascii_spaces(sentences[0])
+
+
 def test_flow_that_dies_at_once_does_not_win_by_its_rate(tmp_path: Path) -> None:
     """RoGUE is cut for 2 of 4 s and arrives; RoCE delivers at full rate for 1 s and dies."""
     flow = "main/h0->h1"
