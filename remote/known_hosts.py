@@ -1,6 +1,5 @@
 """Known host keys, and advice for unknown hosts."""
 
-import binascii
 import hashlib
 import re
 import shlex
@@ -177,7 +176,7 @@ def _lines(path: Path, name: str) -> Iterator[tuple[str, HostKey]]:
         marker = words.pop(0) if words[0].startswith("@") else ""
         try:
             yield marker, HostKey(words[1], b64decode(words[2], validate=True))
-        except (IndexError, binascii.Error):
+        except (IndexError, ValueError):
             continue
 
 

@@ -6,6 +6,7 @@ import getpass
 import os
 import os.path
 import re
+import shlex
 import subprocess
 import tempfile
 from collections import defaultdict
@@ -217,7 +218,8 @@ def resolve(destination: Destination) -> Login:
 def run_openssh(place: str, command: Sequence[str]) -> tuple[int, str, str]:
     """Run a program of OpenSSH; return exit code, output and its message in one line.
 
-    NodeError, which begins with the place, if it is not installed or does not end.
+    The output is decoded as names of files are. NodeError, which begins with the place, if the program is not
+    installed or does not end.
     """
     try:
         done = subprocess.run(
@@ -228,10 +230,11 @@ def run_openssh(place: str, command: Sequence[str]) -> tuple[int, str, str]:
             f"{place}: {command[0]} is not installed here; apt-get install openssh-client"
         ) from None
     except subprocess.TimeoutExpired:
-        what = " ".join(command[:2])
-        raise NodeError(f"{place}: `{what}` did not end within {_TIME_LIMIT_S:.0f} s") from None
-    output, message = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
-    return done.returncode, output, " ".join(message.split())
+        raise NodeError(
+            f"{place}: `{shlex.join(command)}` did not end within {_TIME_LIMIT_S:.0f} s"
+        ) from None
+    message = " ".join(done.stderr.decode("utf-8", "replace").split())
+    return done.returncode, os.fsdecode(done.stdout), message
 
 
 class _Resolution:

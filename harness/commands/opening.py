@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.errors import DamagedRunError, HarnessError, StorageError
-from rogue.harness.plugins.trust import NOBODY, Trust, left_out, load_what_is_trusted
+from rogue.harness.plugins.trust import NO_TRUST, Trust, left_out, load_what_is_trusted
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import CELLS, is_locked, write_whole
@@ -86,7 +86,7 @@ def open_runs(
     manifests = [read_manifest(run) for run in runs]
     refuse_damage(runs, is_accepted=accepts_damage)
     plugins = [each for one in manifests for each in one.plugins]
-    for text in left_out(load_what_is_trusted(plugins, trust or NOBODY)):
+    for text in left_out(load_what_is_trusted(plugins, trust or NO_TRUST)):
         notify(f"{text}; add --plugin with the same file, or --trust-plugins.")
     return manifests
 

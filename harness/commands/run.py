@@ -24,7 +24,7 @@ from rogue.harness.errors import (
     UsageError,
     termination_as_interrupt,
 )
-from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted
+from rogue.harness.plugins.trust import NO_TRUST, Trust, changed_plugins, load_trusted
 from rogue.harness.provisioning.named_inventory import TRUST, is_virtual
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.named_run import DEFAULT_OUT
@@ -115,7 +115,7 @@ class RunOptions:
     as_json: bool = False
     allows_long: bool = False
     """True if it may exceed the budget of harness/plan/text.py."""
-    trust: Trust = NOBODY
+    trust: Trust = NO_TRUST
     """With `resume`: which code of the run may run."""
     trusts_inventory: bool = False
     """True if the inventory may be a program."""

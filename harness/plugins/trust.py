@@ -23,7 +23,7 @@ class Trust:
         return [read_plugin(str(file), f"--plugin {file}") for file in self.files]
 
 
-NOBODY = Trust()
+NO_TRUST = Trust()
 SHOWN_KINDS: Final = ("measure", "figure")
 """Kinds of entries that reports show."""
 
@@ -48,7 +48,7 @@ def load_what_is_trusted(records: Sequence[PluginRecord], trust: Trust) -> list[
     """
     known = [*installed_plugins(), *trust.named()]
     taken = {name for plugin in load_plugins(known) for name in plugin.adds}
-    for record in _untrusted(records, known, NOBODY) if trust.is_whole else ():
+    for record in _untrusted(records, known, NO_TRUST) if trust.is_whole else ():
         source = source_of(record)
         if source.identity not in {each.identity for each in known}:
             if again := sorted(taken & set(record.adds)):

@@ -259,10 +259,11 @@ class TcpReceiver:
             chunk = self._connection.recv(HEADER_BYTES - len(self._header))
             self._header += chunk
             if len(self._header) == HEADER_BYTES:
-                number, self._left_bytes = _HEADER.unpack(self._header)
+                number, size_bytes = _HEADER.unpack(self._header)
                 if number != number_of(self._token, self.transfers + 1):
                     return 0
                 self._header = b""
+                self._left_bytes = size_bytes
                 self._offset_bytes = 0
                 self._await_more()
                 self._end_if_complete(now)

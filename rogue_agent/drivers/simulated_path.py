@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import cast
+from typing import Literal, Protocol, cast
 
 from rogue.agent.core.actions import Completion, ReadyQueuePair, ResetQueuePair, SendPeer
 from rogue.agent.core.application import TransferRecord
@@ -63,6 +63,15 @@ NO_LIMITERS: Mapping[str, NicLimiters] = {}
 """Each queue pair has its own limiter."""
 
 
+class Connect(Protocol):
+    """Connects two hosts, as `Simulation.connect` does."""
+
+    def __call__(  # noqa: D102, PLR0913 - as in the engine
+        self, a: str, b: str, /, *, mtu_bytes: int, retry_count: int, timeout_exponent: int, path_seed: int,
+        service: Literal["rc", "uc"], limiter_of: QueuePair | None = None,
+    ) -> Pair: ...  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class SimulatedPath:
     """The connected resources of one flow between two hosts, the requester's end first.
@@ -104,7 +113,7 @@ def open_path(  # noqa: PLR0913 - two hosts and properties of the flow
     mtu_bytes: int,
     path_seed: int = 0,
     limiters: Mapping[str, NicLimiters] = NO_LIMITERS,
-    connect: Callable[..., Pair] | None = None,
+    connect: Connect | None = None,
 ) -> SimulatedPath:
     """Connect the resources of the transport; the shadow shares the main pair's limiter and route.
 

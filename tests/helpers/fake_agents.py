@@ -75,7 +75,7 @@ class FakeAgent:
 
     def __init__(self, now_ns: int = 10**9) -> None:
         self.now_ns = now_ns
-        self.asked: list[Message] = []
+        self.requests: list[Message] = []
         self.files: dict[str, dict[str, bytes]] = {}
         self.left: dict[str, bytes] = {}
         """What lies in its directory beside, by name."""
@@ -87,7 +87,7 @@ class FakeAgent:
         self.has_dool = True
 
     def reply(self, request: Message) -> Message | None:
-        self.asked.append(request)
+        self.requests.append(request)
         reply = self.replies.get(type(request))
         return self._usual_reply(request) if reply is None else reply(request)
 

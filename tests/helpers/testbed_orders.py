@@ -159,7 +159,7 @@ def node_orders(bed: SshTestbed, heard: Overheard, cell: Cell) -> NodeOrders:
     messages = [
         f"{host}: {message}"
         for host, agent in heard.agents.items()
-        for message in agent.asked
+        for message in agent.requests
         if not isinstance(message, Clock)
     ]
     return NodeOrders((*messages, *heard.switched, *_measured(result)), result.not_measured)

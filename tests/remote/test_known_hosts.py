@@ -47,7 +47,10 @@ FILES = {
     "unknown marker": ("@trusted {n} {key}\n", False),
     "comment": ("#{n} {key}\n", False),
     "kind and key differ": ("{n} ssh-rsa {base64}\n", False),
-    "lines that are none": ("{n} ssh-rsa !!!\n\ufffd\n{n}\n| | |\n|1|?|? ssh-rsa A\n{n} {key}\n", True),
+    "lines that are none": (
+        "{n} ssh-rsa !!!\n{n} ssh-rsa é\n\ufffd\n{n}\n| | |\n|1|?|? ssh-rsa A\n{n} {key}\n",
+        True,
+    ),
     "its address and port": ("{place} {key}\n", False),
     "empty": ("", False),
 }

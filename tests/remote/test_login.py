@@ -250,6 +250,23 @@ def test_missing_ssh_is_an_error(node: Destination, monkeypatch: pytest.MonkeyPa
         resolve(node)
 
 
+def test_endless_ssh_is_an_error(node: Destination, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ssh").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(login_module, "_TIME_LIMIT_S", 0.1)
+    with pytest.raises(NodeError, match=r"^h0: `ssh -G -F \S+ -- node-1` did not end within 0 s"):
+        resolve(node)
+
+
+def test_path_of_a_key_need_not_be_utf_8(node: Destination, tmp_path: Path) -> None:
+    key = tmp_path / os.fsdecode(b"key-\xff")
+    key.write_text("a key")
+    config = tmp_path / "config"
+    config.write_bytes(b"IdentityFile " + os.fsencode(key) + b"\n" + config.read_bytes())
+    assert key in resolve(node).key_files
+
+
 def test_agent_is_that_of_the_environment_or_none(node: Destination, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
     assert resolve(node).uses_agent

@@ -96,6 +96,23 @@ def test_unknown_host_key_is_refused_first(tmp_path: Path) -> None:
         assert served.transports == []
 
 
+def test_another_key_than_the_known_one_is_refused(tmp_path: Path) -> None:
+    switch = FakeEos()
+    with (
+        served_switch(tmp_path / "tor", switch) as served,
+        served_switch(tmp_path / "other", FakeEos()) as other,
+    ):
+        line = (tmp_path / "other" / "known_hosts").read_text()
+        mixed = line.replace(str(other.login.port), str(served.login.port))
+        (tmp_path / "tor" / "known_hosts").write_text(mixed)
+        expected = (
+            r"^tor: SSH failed: got host key SHA256:\S+, expected SHA256:\S+; if the host was installed"
+        )
+        with pytest.raises(NodeError, match=expected), open_terminal(served.login, EOS, NOTHING):
+            pytest.fail("accepted another host")
+    assert switch.heard == []
+
+
 def fido_key_file(path: Path) -> Path:
     """Write a file as `ssh-keygen -t ed25519-sk` does: the token keeps the key itself."""
 

@@ -166,8 +166,12 @@ INTERFACES: Final[Mapping[str, Callable[[int, str], None]]] = {
 
 
 def kind_of(text: str) -> str:
-    """Return the kind of control whose header a text includes; that of NICs if it includes none."""
-    return next((kind for kind in INTERFACES if f"rogue/{kind}.h" in text), "nic_control")
+    """Return the kind of control whose header a text includes; that of NICs if it includes no other.
+
+    The header of NICs counts last, because the text of another control may mention it in a comment.
+    """
+    others = [kind for kind in INTERFACES if kind != "nic_control"]
+    return next((kind for kind in others if f"rogue/{kind}.h" in text), "nic_control")
 
 
 def library_of(text: str, file: str) -> Path:

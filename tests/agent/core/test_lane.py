@@ -9,7 +9,7 @@ from rogue.agent.core.connection import Connection
 from rogue.agent.core.errors import NicError
 from rogue.agent.core.feedback_loop import FeedbackLoop
 from rogue.agent.core.immediates import rate_of
-from rogue.agent.core.lane import LANE_SHIFT, Lane
+from rogue.agent.core.lane import LANE_SHIFT, Lane, Reports
 from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.recovery import Peer
 from rogue.agent.core.segmentation import Transfer
@@ -176,3 +176,47 @@ def test_a_read_needs_facts_about_the_peer() -> None:
     connection = Connection(SETTINGS, LINK, 1)
     with pytest.raises(AssertionError, match="no facts about the NIC"):
         connection.submit(Transfer(1, 1, verb="read"))
+
+
+def reports_of(*transfer_ids: int) -> Reports:
+    reports = Reports()
+    for transfer_id in transfer_ids:
+        reports.add(transfer_id)
+    return reports
+
+
+def test_a_suspect_is_held_with_all_that_end_after_it() -> None:
+    """Transfer 5 is not running, so it is no suspect once it runs."""
+    reports, actions = reports_of(1, 2, 3), list[Action]()
+    reports.suspect([2, 5])
+    for transfer_id in (1, 2, 3):
+        reports.complete(transfer_id, 10, actions)
+    assert actions == [TransferDone(1, True, 10)]
+    assert 3 in reports, "a held transfer is still running"
+    reports.clear_suspicion(actions)
+    assert actions[1:] == [TransferDone(2, True, 10), TransferDone(3, True, 10)]
+    assert 3 not in reports
+    reports.add(5)
+    reports.complete(5, 10, actions)
+    assert actions[3:] == [TransferDone(5, True, 10)]
+
+
+def test_failure_reports_everything_once_with_its_progress() -> None:
+    reports, actions = reports_of(1, 2, 3, 4), list[Action]()
+    reports.suspect([1])
+    reports.complete(1, 10, actions)
+    reports.fail([(2, 30), (2, 60), (3, 0), (4, 0)], {3}, actions)
+    assert actions == [
+        TransferDone(1, False, 10),
+        TransferDone(2, False, 30),
+        TransferDone(3, False, 0),
+        TransferDone(4, False, 0, is_sent=False),
+    ]
+    reports.fail([(2, 30)], set(), actions)
+    assert len(actions) == 4
+
+
+def test_a_transfer_with_one_acknowledged_byte_has_been_sent() -> None:
+    reports, actions = reports_of(1, 2), list[Action]()
+    reports.fail([(1, 1), (2, 0)], set(), actions)
+    assert actions == [TransferDone(1, False, 1, is_sent=True), TransferDone(2, False, 0, is_sent=False)]

@@ -72,6 +72,12 @@ def test_a_preview_changes_nothing() -> None:
     assert limiter.preview(9 * GBPS, 3 * GBPS) == limiter.request(9 * GBPS, 3 * GBPS) == 4 * GBPS
 
 
+def test_an_exact_limiter_follows_every_change() -> None:
+    limiter = limiter_in_use()
+    assert limiter.request(1_000_000_001, GBPS) == 1_000_000_001
+    assert limiter.request(1_000_000_000, GBPS) is None
+
+
 @given(
     target_bps=st.floats(0, 1e12),
     now_bps=st.integers(1, 10 * GBPS),

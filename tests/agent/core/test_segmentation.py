@@ -239,3 +239,13 @@ def test_the_minimum_number_of_batches_is_a_parameter(
     assert posted.has_room(batch_of(SEGMENT), cwnd_packets=2) is may_post
     assert posted.overrules(cwnd_packets=64 * batches_min - 1)
     assert not posted.overrules(cwnd_packets=64 * batches_min)
+
+
+def test_the_send_queue_is_never_overfilled() -> None:
+    posted = window(verbs_max=8)
+    posted.push(batch_of(0, verbs=4))
+    assert posted.has_room(batch_of(0, verbs=4), cwnd_packets=100)
+    posted.push(batch_of(0, verbs=4))
+    assert not posted.has_room(batch_of(0, verbs=1), cwnd_packets=100)
+    posted.pop()
+    assert posted.has_room(batch_of(0, verbs=1), cwnd_packets=100)

@@ -35,6 +35,15 @@ def test_the_archive_has_only_modules_for_nodes(names: list[str]) -> None:
     assert not [name for name in names if "simulated" in name or "__pycache__" in name]
 
 
+def test_the_archive_runs_alone_and_explains_itself(tmp_path: Path) -> None:
+    agent = tmp_path / "rogue-agent.pyz"
+    agent.write_bytes(agent_archive())
+    command = [sys.executable, "-I", "-S", str(agent)]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("usage: rogue-agent.pyz serve\n")
+
+
 def test_the_archive_serves_until_its_input_ends(tmp_path: Path) -> None:
     agent = tmp_path / "rogue-agent.pyz"
     agent.write_bytes(agent_archive())

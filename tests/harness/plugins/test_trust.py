@@ -9,7 +9,7 @@ from helpers.plugin_files import FIXED_TWICE
 from rogue.agent.core.cc import CONGESTION_CONTROLS
 from rogue.harness.errors import UsageError
 from rogue.harness.plugins.loading import loaded_plugins
-from rogue.harness.plugins.trust import NOBODY, Trust, changed_plugins, load_trusted, load_what_is_trusted
+from rogue.harness.plugins.trust import NO_TRUST, Trust, changed_plugins, load_trusted, load_what_is_trusted
 from rogue.workloads.manifest import PluginRecord
 
 EVIL = FIXED_TWICE + "from pathlib import Path\nPath(__import__('os').environ['MARK']).touch()\n"
@@ -29,8 +29,8 @@ def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_kept_plugin_needs_permission(mark: Path) -> None:
     refusal = r"plug-in my\.py \(control twice.*expected permission to run this code"
     with pytest.raises(UsageError, match=refusal):
-        load_trusted([record()], NOBODY)
-    assert load_what_is_trusted([record()], NOBODY) == [record()]
+        load_trusted([record()], NO_TRUST)
+    assert load_what_is_trusted([record()], NO_TRUST) == [record()]
     assert not mark.exists()
     assert loaded_plugins() == ()
 

@@ -22,6 +22,11 @@ def test_cycles_worked_example() -> None:
     assert nic.of_cycles(427 * 10**12) == 10**15
 
 
+def test_the_counter_is_read_through_the_device() -> None:
+    nic = NicClock(Context("mlx5_0", has_clock=True, cycles=426_999), 1, FakeError)
+    assert nic.now() == 427_001 * 10**6 // 427_000
+
+
 MLX4_MASK = 2**48 - 1
 
 

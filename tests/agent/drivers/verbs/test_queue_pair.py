@@ -101,6 +101,22 @@ def test_a_write_goes_to_its_offset(connected: tuple[Endpoint, Endpoint]) -> Non
     assert [entry[:2] for poll in requester.queue.drain() for entry in poll] == [(1, 0)]
 
 
+def test_a_read_copies_the_memory_of_the_peer(connected: tuple[Endpoint, Endpoint]) -> None:
+    requester, responder = connected
+    ctypes.memmove(responder.buffer.address, b"payload", 7)
+    send = PostSend(1, 1, 0, 7, signaled=True, verb="read")
+    requester.queue_pair.post(send, *places(requester, responder))
+    assert ctypes.string_at(requester.buffer.address, 8) == b"payload\0"
+
+
+def test_an_unsignalled_write_has_no_completion(connected: tuple[Endpoint, Endpoint]) -> None:
+    requester, responder = connected
+    ctypes.memmove(requester.buffer.address, b"payload", 7)
+    requester.queue_pair.post(PostSend(1, 1, 0, 7, signaled=False), *places(requester, responder))
+    assert ctypes.string_at(responder.buffer.address, 7) == b"payload"
+    assert list(requester.queue.drain()) == []
+
+
 def test_a_full_send_queue_refuses_the_post(connected: tuple[Endpoint, Endpoint], fabric: Fabric) -> None:
     requester, responder = connected
     fabric.queue_pairs[requester.queue_pair.qp_num].refuses = True

@@ -11,6 +11,7 @@ from rogue.harness.testbeds.simulator.compiled_controls import (
     Compiled,
     Compiler,
     find_compiler,
+    kind_of,
     library_of,
 )
 from rogue.virtual.cache import cache_directory
@@ -116,6 +117,19 @@ def test_method_that_overrides_nothing_is_an_error(tmp_path: Path) -> None:
 def test_compiler_output_without_an_error_is_shown() -> None:
     assert "got killed, expected" in str(Compiled(None, "what\nkilled\n").problem("my.h", LOG))
     assert "got no output of the compiler" in str(Compiled(None, "").problem("my.h", LOG))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("#include <rogue/nic_control.h>\n", "nic_control"),
+        ("// Unlike rogue/nic_control.h:\n#include <rogue/switch_control.h>\n", "switch_control"),
+        ("// Unlike rogue/nic_control.h:\n#include <rogue/receiver_control.h>\n", "receiver_control"),
+        ("int anything;\n", "nic_control"),
+    ],
+)
+def test_mention_of_the_header_of_nics_does_not_count(text: str, kind: str) -> None:
+    assert kind_of(text) == kind
 
 
 TEXT = "int anything;\n"

@@ -45,13 +45,13 @@ def heartbeat(node: Node) -> Alive:
 def test_opened_node_has_capabilities_and_a_clock_offset() -> None:
     agent = FakeAgent(now_ns=10**15)
     node = fake_node("h3", agent)
-    assert isinstance(agent.asked[0], Hello)
+    assert isinstance(agent.requests[0], Hello)
     assert node.own_ns(0) == node.clock_offset_ns
     assert 0 <= node.clock_error_ns < 10**9
     assert node.capabilities.limiters == ["htb:eth1", "software"]
     assert heartbeat(node).state == "finished"
     node.close()
-    assert isinstance(agent.asked[-1], Stop)
+    assert isinstance(agent.requests[-1], Stop)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_ended_agent_is_a_lost_node_only_without_connection(
 
 
 def count(agent: FakeAgent, kind: type[Message]) -> int:
-    return sum(type(request) is kind for request in agent.asked)
+    return sum(type(request) is kind for request in agent.requests)
 
 
 def test_next_cell_reuses_nodes_and_compares_clocks_again(agents: dict[str, FakeAgent]) -> None:
@@ -186,7 +186,7 @@ def led(leader: Conductor) -> Conducted:
 
 
 def asked(agent: FakeAgent, kind: type[MessageT]) -> list[MessageT]:
-    return [request for request in agent.asked if isinstance(request, kind)]
+    return [request for request in agent.requests if isinstance(request, kind)]
 
 
 def alive(state: str, error: str | None = None) -> Callable[[Message], Alive]:
@@ -197,7 +197,7 @@ def test_each_node_prepares_its_own_roles_in_order(tmp_path: Path, fakes: dict[s
     fakes["h0"].files = {"flow0-requester": {"transfers": b"x"}}
     leader = conductor(tmp_path, fakes)
     leader.prepare()
-    kinds = [type(request) for request in fakes["h0"].asked if type(request) in (Prepare, Connect, Load)]
+    kinds = [type(request) for request in fakes["h0"].requests if type(request) in (Prepare, Connect, Load)]
     assert kinds == [Prepare, Connect, Load]
     assert len(asked(fakes["h3"], Prepare)) == 3  # the receiver of two flows and a probe
     (connect,) = asked(fakes["h0"], Connect)

@@ -43,7 +43,7 @@ def test_role_that_does_not_end_restarts_agents_and_keeps_the_result(
 ) -> None:
     agents["h1"].replies[EndRole] = lambda request: gone(request, "timeout", "flow1-requester", "hangs")
     assert run().failure is None
-    assert isinstance(agents["h0"].asked[-1], Stop)
+    assert isinstance(agents["h0"].requests[-1], Stop)
 
 
 def test_nodes_without_our_own_switch(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_aborted_cell_keeps_results_of_other_flows(run: Run, agents: dict[str, F
         b"t_ns",
     )
     assert set(json.loads(result.raw["results.json"])) >= {"flow0-requester", "flow1-responder"}
-    assert isinstance(agents["h0"].asked[-1], Stop)
+    assert isinstance(agents["h0"].requests[-1], Stop)
 
 
 def test_unreadable_file_loses_no_other(run: Run, agents: dict[str, FakeAgent]) -> None:
@@ -181,7 +181,7 @@ def test_failed_role_loses_no_table_of_other_roles(run: Run, agents: dict[str, F
     assert result.failure == Failure(FailureKind.VERBS, "h0, role flow0-requester: ENOMEM")
     assert result.tables["flows"]["flow_id"] == ["main/h1->h3"]
     assert {"cpu", "counters"} <= set(result.tables)
-    assert isinstance(agents["h0"].asked[-1], Stop), "the state of the agents is unknown"
+    assert isinstance(agents["h0"].requests[-1], Stop), "the state of the agents is unknown"
 
 
 def test_hardware_of_a_card_is_in_the_facts(run: Run, agents: dict[str, FakeAgent]) -> None:
