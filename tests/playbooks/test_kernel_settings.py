@@ -355,7 +355,7 @@ def test_unreadable_file_is_restored_without_a_change(
 
 
 def test_check_mode_has_no_value_for_a_missing_interface(node: FakeNode) -> None:
-    wanted = {"card_priorities": {"eth9": {}}}
+    wanted: dict[str, Any] = {"card_priorities": {"eth9": {}}}
     assert establish(node, wanted, check=True) == {"card_priorities eth9": (None, {})}
 
 
