@@ -278,8 +278,9 @@ def _title(file: Path) -> str:
         return f"cannot be read: {error}".partition("\n")[0]
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
     title = {key.value: value for key, value in pairs if isinstance(key, yaml.ScalarNode)}.get("title")
-    is_text = isinstance(title, yaml.ScalarNode) and not title.tag.endswith(":null")
-    return title.value if is_text else ""
+    if not isinstance(title, yaml.ScalarNode) or title.tag.endswith(":null"):
+        return ""
+    return str(title.value)
 
 
 def _spaces() -> list[Row]:

@@ -2,11 +2,14 @@
 
 import os
 import shutil
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import ansible_runner
+import pytest
 import yaml
 from ansible_collections.rogue.testbed.plugins.modules.node_facts import examine
 from helpers.fake_card import FakeCardNode
@@ -36,6 +39,15 @@ CARD = {
     "dcqcn_parameters": {"rp_ai_rate": 20},
 }
 SOFT_ROCE = {"rdma_device_kind": "soft_roce", "experiment_interface": "eth0"}
+
+
+@pytest.fixture(autouse=True)
+def signals_restored() -> Iterator[None]:
+    """Undo ansible-runner's signal handlers, which would take Ctrl-C from later tests of this process."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def test_roles_would_set_the_golden_values(tmp_path: Path) -> None:

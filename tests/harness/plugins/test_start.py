@@ -44,6 +44,7 @@ def test_each_kind_has_a_template() -> None:
     assert {path.stem for path in STARTS.iterdir()} == {
         *IN_PYTHON,
         *(f"{kind}-compiled" for kind in COMPILED),
+        "experiment",
         "test",
     }
 
@@ -55,7 +56,7 @@ def test_each_kind_has_a_template() -> None:
             "contrl",
             "x",
             "got 'contrl', expected one of control, workload, topology, nic-control, "
-            "switch-control, receiver-control, measure, figure; write",
+            "switch-control, receiver-control, measure, figure, experiment; write",
         ),
         ("control", "My Own", "got the name 'My Own', expected lower-case letters"),
         ("control", "../x", "got the name '../x'"),

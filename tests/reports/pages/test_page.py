@@ -187,7 +187,7 @@ def test_run_without_any_result_is_still_a_report(tmp_path: Path) -> None:
     page = Page(text)
     assert "No cell finished, so there is nothing to compare." in page.text
     assert "no answer after 30 s" in page.text
-    assert text.count('</strong>: No finished cell') == len(FIGURES)
+    assert text.count("</strong>: No finished cell") == len(FIGURES)
     assert page.unbalanced == []
 
 
