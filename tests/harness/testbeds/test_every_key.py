@@ -88,7 +88,7 @@ def test_every_key_has_a_case() -> None:
     assert keys_of(TrafficGroup) == {"name", "workload", "transport", "parameters", "priority"}
     assert keys_of(Pair) == set(PAIRS_OWN)
     assert {f"measure.{kind}" for kind in MEASURES} <= {case.key for case in MORE}
-    own = keys_of(MeasureChoice) - {"interval"}
+    own = keys_of(MeasureChoice) - {"interval", "required"}
     assert {f"measure.packets.{key}" for key in own} <= {case.key for case in MORE}
     assert {f"probe.{key}" for kind in PROBES.values() for key in keys_of(kind)} <= {
         case.key for case in MORE
