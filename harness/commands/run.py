@@ -31,7 +31,15 @@ from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run, changed_data, kept_data
 from rogue.harness.results.run_directory import locked
-from rogue.harness.terminal import CountDisplay, call_again, error_console, inform, notify, print_document
+from rogue.harness.terminal import (
+    CountDisplay,
+    call_again,
+    error_console,
+    inform,
+    is_quiet,
+    notify,
+    print_document,
+)
 from rogue.harness.testbeds import DEFAULT_TESTBED, TESTBEDS, ready_testbed
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
@@ -307,7 +315,8 @@ def _finish(run: Run, options: RunOptions) -> ExitCode:
     if report is None:
         code = ExitCode.REPORT_FAILED
     else:
-        inform(f"report: {report}")
+        if not is_quiet():
+            typer.echo(f"report: {report}", err=True)  # with the bytes of its name
     _print_end(run, report, code, as_json=options.as_json)
     return code
 

@@ -46,6 +46,7 @@ COMMANDS: Final = {
     "run impossible.yaml": 4,
     "run experiment.yaml --jobs 1 --out experiment.yaml": 6,
     "plan experiment.yaml": 0,
+    "show experiment.yaml": 0,
     "search experiment.yaml --space space.yml --plan": 0,
     "sensitivity experiment.yaml --vary vary.yml --plan": 0,
     "weaknesses nowhere.yml": 2,

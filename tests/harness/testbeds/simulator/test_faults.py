@@ -27,7 +27,7 @@ REROUTED = "{kind: link_cut, target: s0-s1, at: 1ms, duration: 2ms, reroute_afte
         (
             "[roce]",
             f"{REROUTED}, {{kind: misrouting, target: s0-s4, destination: h3}}",
-            "switches that forward otherwise than by shortest paths reroute nothing",
+            "switches that do not forward on shortest paths cannot reroute",
         ),
     ],
 )
