@@ -35,7 +35,6 @@ from rogue.harness.terminal import (
     CountDisplay,
     call_again,
     error_console,
-    inform,
     is_quiet,
     notify,
     print_document,
@@ -314,9 +313,8 @@ def _finish(run: Run, options: RunOptions) -> ExitCode:
     code = ExitCode.CELLS_FAILED if failed else ExitCode.OK
     if report is None:
         code = ExitCode.REPORT_FAILED
-    else:
-        if not is_quiet():
-            typer.echo(f"report: {report}", err=True)  # with the bytes of its name
+    elif not is_quiet():
+        typer.echo(f"report: {report}", err=True)  # with the bytes of its name
     _print_end(run, report, code, as_json=options.as_json)
     return code
 
