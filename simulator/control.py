@@ -99,8 +99,9 @@ class PrototypeControl:
         """Handle an ACK or NAK of a packet that began to leave at `sent_ps` (None: unknown).
 
         All packets below `acknowledged_psn` have arrived; `sent_psn` is one past the highest ever sent.
-        `recoveries` counts the recoveries begun by ACKs or NAKs, including this one: it grows when the sender
-        considers a packet lost, not when packets arrive out of order. `Hop` names the fields of a hop.
+        `recoveries` counts the recoveries begun by ACKs or NAKs, including one begun by this ACK or NAK: it
+        grows when the sender considers a packet lost, not when packets arrive out of order. `Hop` names the
+        fields of a hop.
         """
 
     def on_feedback(self, now_ps: int, port: int, rate_bps: int) -> None:
@@ -206,7 +207,7 @@ class NicControl:
         return kind is not None and (kind.wants_acknowledgements or kind.wants_telemetry)
 
     def check(self, line_rate_bps: int) -> None:
-        """Raise what `alone` raises."""
+        """Check the parameters; errors as in `alone`."""
         self.alone(line_rate_bps)
 
     def alone(self, line_rate_bps: int) -> Controller:

@@ -18,9 +18,6 @@
 
 namespace simulator {
 
-// A congestion control in the NIC: it sets the rate and the window of one queue pair.
-// It does no I/O and keeps no clock: an engine tells it what left and what came back, and wakes it at
-// `deadline()`.
 using Metrics = std::map<std::string, double>;  // by name with unit
 
 inline constexpr std::uint32_t kHopsMax = 8;  // that a packet can record
@@ -29,7 +26,7 @@ inline constexpr std::uint32_t kHopsMax = 8;  // that a packet can record
 struct HopRecord {
   Picoseconds left;    // when the packet began to leave
   Bytes queue;         // frames that waited behind it
-  Bytes sent;          // on the wire, that the port had begun to send, ever, this one included
+  Bytes sent;          // wire bytes that the port has begun to send in total, with this packet
   BitsPerSecond rate;  // of the link
 };
 
@@ -43,6 +40,9 @@ struct Acknowledged {
   std::span<const HopRecord> hops{};
 };
 
+// A congestion control in the NIC: it sets the rate and the window of one queue pair.
+// It does no I/O and keeps no clock: an engine tells it what left and what came back, and wakes it at
+// `deadline()`.
 class Controller {
  public:
   static constexpr Bytes kNoWindow{std::numeric_limits<std::int64_t>::max()};
@@ -72,7 +72,7 @@ class Controller {
   virtual Bytes untold_max() const { return {}; }
 
   // A congestion notification packet (CNP) has come; the receiving end sends one for a marked packet, but at
-  // most so often. kNever: none.
+  // most one per cnp_gap(). kNever: none.
   virtual void on_cnp(Picoseconds) {}
   virtual Picoseconds cnp_gap() const { return kNever; }
 
@@ -119,9 +119,9 @@ constexpr Control control(std::string_view name, std::string_view meaning,
           }};
 }
 
-// Round-trip times of segments: a segment ends with the packet that fills it, and its time is that
-// packet's, from the instant its last byte leaves at the line rate to its acknowledgement. In a burst at
-// line rate that is the completion time of the whole segment less its serialisation.
+// Round-trip times of segments, for TIMELY (cc/timely.h). A segment's time is that of its last packet: from
+// when its last byte leaves, at the line rate, until its acknowledgement. In a burst at line rate that is the
+// completion time of the whole segment less its serialisation.
 class Segments {
  public:
   Segments(Bytes size, BitsPerSecond line_rate)

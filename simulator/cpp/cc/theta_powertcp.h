@@ -1,7 +1,6 @@
-// PowerTCP without telemetry: the round-trip time and its gradient stand for the bytes in flight to the fullest port
-// and their arrival rate.
+// PowerTCP without telemetry: computes power from the round-trip time and its gradient.
 // Source: Addanki, Michel and Schmid, "PowerTCP: pushing the performance limits of datacenter networks", NSDI 2022,
-// section 3.5 and algorithm 2. Values as of PowerTCP.
+// section 3.5 and algorithm 2. Defaults are PowerTCP's.
 #pragma once
 
 #include <rogue/nic_control.h>
@@ -52,7 +51,7 @@ class ThetaPowerTcp final : public rogue::NicControl {
   double bytes(double rate_bps) const { return rate_bps / 8 * base_rtt_s_; }
   double increase_bps(double given_bps) const { return given_bps > 0 ? given_bps : 150e6 * line_bps_ / 25e9; }
 
-  // (d rtt/dt + 1) rtt / tau, averaged over a base round trip (lines 9 to 14).
+  // (d rtt/dt + 1) rtt / tau, tau being the base round-trip time, averaged over tau (lines 9 to 14).
   void measure(double rtt_s, double since_s) {
     const double gradient = (rtt_s - rtt_s_) / since_s;
     const double weight = std::min(since_s, base_rtt_s_) / base_rtt_s_;

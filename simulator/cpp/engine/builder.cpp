@@ -1,4 +1,5 @@
-// Nodes and links. Configurations have been checked by the Python face.
+// Adds hosts, switches and links, with their ports, to the engine's world. The Python layer has checked the
+// configurations.
 #include "engine/builder.h"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ std::uint16_t Builder::speed_index(const LinkConfiguration& configuration) {
 void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Bytes headroom) {
   const auto link = static_cast<std::uint32_t>(world_.ports.size());
   port.flags |= Port::kClassed;
-  world_.classes.resize(link + 1);  // by link, so that nothing need be read to find it
+  world_.classes.resize(link + 1);  // indexed by link: no lookup
   world_.ingresses.resize(link + 1);
   ClassedPort& classes = world_.classes[link];
   IngressAccount& ingress = world_.ingresses[link];

@@ -1,4 +1,4 @@
-// Congestion controls of queue pairs, and the feedback that they get.
+// Controls: congestion controls of queue pairs. Feedback: telemetry and RoCC rates of switch ports.
 
 #include "engine/controls.h"
 
@@ -13,7 +13,7 @@
 
 namespace simulator {
 
-// Its limiter, which it has for itself, belongs to the control.
+// The queue pair must have a limiter of its own; from now on the control sets it.
 void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   Sender& sender = world_.senders[qp];
   const BitsPerSecond line_rate = world_.speeds[world_.ports[sender.link].speed].rate;
@@ -109,7 +109,7 @@ void Controls::on_reply_to_controlled(const Packet& packet, PacketIndex index) {
       return true;
     }
     const std::uint64_t acknowledged_psn = requester.unacknowledged_psn();
-    // Gaps in the responses to READs, which an ACK may show, are no losses of what the control governs.
+    // A gap in READ responses, which an ACK may show, is the other end's loss, so only NAKs count.
     std::uint64_t& recoveries = queue_pairs_[qp].recoveries;
     if (!is_ack) recoveries += requester.counters().naks - naks;
     informed(qp).on_acknowledgement(engine_.now_, {stamp.sent, acknowledged_psn, requester.sent_psn(),
@@ -137,7 +137,8 @@ void Controls::set_untold_max(std::uint32_t qp) {
   sender.untold_max = sender.wants_acknowledgements ? Bytes{} : queue_pairs_[qp].controller->untold_max();
 }
 
-// Report a departure, perhaps booked late, to the controller. No other queue pair waits for this limiter.
+// Report a departure, perhaps booked late, to the controller. A new rate needs no refresh_ready(): no other
+// queue pair uses the limiter, and the caller schedules this one anew.
 void Controls::on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start) {
   ControlledQueuePair& controlled = queue_pairs_[qp];
   const Packet& packet = world_.pool[index];
@@ -217,8 +218,8 @@ void Controls::require_none_uses(std::uint32_t limiter, const char* what) const 
   }
 }
 
-// An acknowledgement that the requester of a reliability has taken: the controller sees it before anything else
-// leaves.
+// After a loss-recovery requester has handled an acknowledgement: the controller sees it before anything
+// else leaves.
 void Controls::on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
                                   const CarriedTelemetry& telemetry) {
   const Requester& requester = *world_.reliabilities[qp].requester;

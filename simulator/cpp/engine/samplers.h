@@ -29,10 +29,11 @@ class Samplers {
     set_queue_timer(now);
   }
   Picoseconds next_queue_sample() const { return next_queue_sample_; }
-  // Appends one row per queue pair: what was delivered since the last sample, if that was before now.
+  // Appends one row per queue pair that has ever posted: what was delivered since the last sample; no rows if
+  // that is now.
   void add_throughput(std::vector<DeliverySample>& rows, Picoseconds now) const;
 
-  // A timer has come. For the queues all links have been caught up.
+  // A timer has come. Catch up all links before sample_queues().
   void sample_throughput(Picoseconds now);
   void sample_queues(Picoseconds now);
 

@@ -1,4 +1,4 @@
-// Data packets and acknowledgements of a connection with a Reliability.
+// Data packets and acknowledgements of a connection with selectable loss recovery.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@ struct DataPacket {
   bool is_ecn_capable : 1 = true;          // switches may mark it
   bool wants_acknowledgement : 1 = false;  // at once
   bool is_trimmable : 1 = false;           // switches may cut its payload off
-  bool is_trimmed : 1 = false;             // one has
-  bool is_trimmed_last : 1 = false;        // the one in front of the receiver has
+  bool is_trimmed : 1 = false;             // a switch has cut it
+  bool is_trimmed_last : 1 = false;        // the last switch before the receiver did
   bool is_request : 1 = false;             // for credit: it has no bytes of a verb
-  std::uint32_t credit_target : 23 = 0;    // the low bits of the quanta that its sender asks for, of all ever
+  std::uint32_t credit_target : 23 = 0;    // low bits of CreditAccount::target(), a running total of quanta
   Bytes message{};                         // length of its verb
   Picoseconds sent;                        // it began to leave then
 
   void ask_for(std::uint32_t target) { credit_target = target & kCreditTargetMask; }
   bool can_be_trimmed() const { return is_trimmable && !is_trimmed; }
 
-  // Cuts the payload off, in front of the receiver or before. Returns false if that is not allowed, or done.
+  // Cuts the payload off. Returns false if that is not allowed, or done.
   bool trim(bool is_last_hop) {
     if (!can_be_trimmed()) return false;
     is_trimmed = true;
@@ -57,7 +57,7 @@ struct SelectiveBitmap {
 struct Acknowledgement {
   static constexpr std::uint32_t kRangesMax = 3;
 
-  // Number of ranges in `selective`.
+  // What `selective` holds.
   enum class Carries : std::uint8_t {
     kRanges,
     kBitmap,
@@ -66,7 +66,7 @@ struct Acknowledgement {
 
   std::uint64_t expected = 0;                       // every packet below has come
   std::array<NumberRange, kRangesMax> selective{};  // these have come too, if they are ranges
-  std::uint32_t ranges = 0;
+  std::uint32_t ranges = 0;                         // number of ranges in `selective`
   bool is_negative : 1 = false;
   bool echoes_mark : 1 = false;      // of congestion
   bool is_trimmed_last : 1 = false;  // of the packet that is answered
