@@ -103,10 +103,12 @@ def import_(
         Path | None,
         typer.Option("--out", metavar="FILE", help="The new file; by default it is printed.", dir_okay=False),
     ] = None,
-    is_back: Annotated[bool, typer.Option("--back", help="FILE is ours, and becomes one of FORMAT.")] = False,
+    is_back: Annotated[bool, typer.Option("--back", help="Convert our FILE to FORMAT instead.")] = False,
     start_unit: Annotated[
         str | None,
-        typer.Option("--start-unit", metavar="UNIT", help="Of htsim-cm: ps (default) or us, of each start."),
+        typer.Option(
+            "--start-unit", metavar="UNIT", help="Unit of start times in htsim-cm: ps (default) or us."
+        ),
     ] = None,
     plugins: Plugins = None,
 ) -> ExitCode:

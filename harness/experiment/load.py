@@ -57,7 +57,7 @@ _TEXTS = {
 
 
 def find_problems(error: ValidationError, document: Document) -> list[Problem]:
-    """Return one problem per mistake, in the order of the file's model."""
+    """Return one problem per mistake, in the order of the model's fields."""
     return [_problem(each, document) for each in error.errors(include_url=False)]
 
 
@@ -132,7 +132,10 @@ def load_document(
 
 
 def _plugins_of(document: Document) -> list[PluginSource]:
-    """Return the plug-ins that the file names; the check reports anything but a list of texts."""
+    """Return the plug-ins that the file names.
+
+    `check_document` reports a value that is not a list of strings.
+    """
     named = document.data.get(PLUGINS)
     if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
         return []
@@ -231,7 +234,10 @@ def _resolved_measure(asked: MeasureChoice | None) -> dict[str, JsonValue]:
 
 
 def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
-    """Return plain data with `traffic`, and `workload` where the short form was used."""
+    """Return the experiment, at its first point, as plain data with defaults filled in.
+
+    `traffic` is always there, `workload` only if the file used it.
+    """
     experiment = loaded.experiment
     data: dict[str, JsonValue] = experiment.model_dump(mode="json")
     data["title"] = experiment.title or experiment.name

@@ -144,7 +144,7 @@ TIME_LIMIT_S: Final = 600.0
 """Seconds for all calls of a plug-in; shipped ones take a few."""
 WAIT_S: Final = 15.0
 END_LIMIT_S: Final = 5.0
-"""Seconds from the end of a child's pipe to its exit code."""
+"""Longest wait for a child's exit code after its pipe has closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ def contract_faults(plugin: LoadedPlugin) -> list[str]:
 
 
 def control_faults(parameters: type[CongestionControlParameters]) -> list[str]:
-    """Return the first fault of each kind of a congestion control."""
+    """Return all unexplained parameters and the first fault in behaviour."""
     found = list(_unexplained(parameters))
     for line_rate_bps in LINE_RATES_BPS:
         for seed in range(SEQUENCES):

@@ -1,4 +1,8 @@
-"""Measure the offset of a node's clock from this computer's, over SSH."""
+"""Measure the offset of a node's clock from this computer's, over SSH.
+
+`rogue doctor` warns of a large offset. A Linux switch takes a link down at a time of its own clock, which is
+this computer's time plus the offset.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -16,7 +16,7 @@ from rogue.reports.reading.files import read_regular
 
 SIZE_MAX_BYTES: Final = 20_000_000
 SWITCH_TYPES: Final = ("dell-s4048", "mlnx-sn2410")
-"""Switches that CloudLab allocates to a user; others have the `sliver_type` switch."""
+"""Hardware types that are switches even without sliver type `switch`."""
 NO_HOSTS: Final = ("delay", "emulab-blockstore", "firewall")
 """Sliver types of machines that CloudLab runs itself: a bridge that shapes a link, a dataset, a firewall.
 Source: geni-lib, geni/rspec/emulab/pnext.py and geni/rspec/igext.py.
@@ -27,7 +27,7 @@ _SSH_PORT: Final = 22
 _PORT_MAX: Final = 65_535
 _PORT: Final = re.compile(r"[0-9]{1,5}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,252}")
-"""Name of a node, user or machine: no option of SSH and no template of Ansible."""
+"""Name of a node, user or machine: cannot be read as an SSH option or an Ansible template."""
 _MAC_DIGITS: Final = re.compile(r"[0-9a-f]{12}")
 
 

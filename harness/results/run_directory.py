@@ -21,7 +21,7 @@ CELLS: Final = "cells"
 TEMPORARY_PREFIX: Final = ".writing-"
 """First characters of the name of a file or folder that is being written."""
 LOOK_SECONDS: Final = 0.2
-"""Longer than a process holds the lock to test whether it is free."""
+"""How long `locked` waits: longer than `is_locked` holds the lock."""
 
 
 def create_run_directory(out: Path, experiment: str, now: datetime) -> Path:

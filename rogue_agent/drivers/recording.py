@@ -217,7 +217,7 @@ class ThroughputMeter:
 _RECORDED = tuple(
     field.name for field in fields(TransferRecord) if field.name not in ("arrived_ns", "waited_for")
 )
-"""Fields that the requester records; the receiver records arrivals."""
+"""Fields written as they are; `waited_for` becomes two columns, arrivals are the receiver's."""
 TRANSFER_COLUMNS = (*_RECORDED, "waited_for_role", "waited_for_transfer")
 
 

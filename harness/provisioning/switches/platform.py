@@ -1,4 +1,7 @@
-"""A switch platform: plans the lines that reach the requested settings, from a folder of data."""
+"""Plan the configuration commands that bring a vendor's switch to the requested settings.
+
+The vendor's rules are data in a folder.
+"""
 
 import json
 import re
@@ -40,7 +43,7 @@ _SHIPPED: Final = Path(__file__).parent / "platforms"
 PLATFORMS: Final = tuple(sorted(file.parent.name for file in _SHIPPED.glob("*/platform.yaml")))
 """Names of the platforms that ship with this package."""
 _SAFE: Final = re.compile(r"[A-Za-z0-9_ .,:/@%+=-]+")
-"""Commands have no quotes, no separators of a shell and one line."""
+"""A safe command is one line without quotes or shell separators."""
 _RANGE: Final = re.compile(r"(.*?)(\d+)-(?:\1)?(\d+)")
 _ANNOTATION: Final = re.compile(r"(?P<text>.*?)(?: !(?P<default>default)| !remove (?P<remove>.+))?")
 
@@ -64,7 +67,7 @@ def load_platform(name: str) -> "Platform":
 
 
 class Platform:
-    """The system of one vendor."""
+    """The switch software of one vendor."""
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
@@ -75,7 +78,7 @@ class Platform:
 
     def mistake(self, wanted: HardwareSwitchVariables) -> tuple[int, str, str] | None:
         """Return the first refused setting: the priority, what it has and what is expected."""
-        for each in _values(wanted)["priorities"]:
+        for each in _template_variables(wanted)["priorities"]:
             values = {**each, "cell_bytes": wanted.switch_cell_bytes}
             for limit in self.data.limits:
                 with self._data_errors():
@@ -94,12 +97,12 @@ class Platform:
     def lines(self, wanted: HardwareSwitchVariables, found: Configuration | None = None) -> list[Line]:
         """Return the lines that make up the settings, in an order that the switch accepts.
 
-        ConfigError if the template fails, or writes a line of no kind in `lines`.
+        ConfigError if the template fails, or writes a line that no rule under `lines` matches.
         """
         found = found or {}
         refuses = lambda operation: database.is_refused(self.data.patch_allows, found, operation)  # noqa: E731
         with self._data_errors():
-            text = self._template.render(**_values(wanted), found=found, patch_refuses=refuses)
+            text = self._template.render(**_template_variables(wanted), found=found, patch_refuses=refuses)
         return [line for context, words in each_line(text) for line in self._line(context, words)]
 
     def _line(self, context: Context, words: str) -> Iterator[Line]:
@@ -112,7 +115,7 @@ class Platform:
         if (kind := self._kind(context, text)) is None:
             raise self._error(f"the line `{path}`", "a line of a kind in platform.yaml")
         rule, found = kind
-        off = parts["remove"] or self._off(rule, found, text)
+        off = parts["remove"] or self._removal_command(rule, found, text)
         yield Line(context, text, _key(found, text), off, rule.opens, parts["default"] is not None)
 
     def _error(self, got: str, expected: str) -> ConfigError:
@@ -123,7 +126,7 @@ class Platform:
         kinds = ((rule, found) for rule in self.data.lines if (found := rule.match.fullmatch(path)))
         return next(kinds, None)
 
-    def _off(self, rule: LineRule, found: re.Match[str], text: str) -> str:
+    def _removal_command(self, rule: LineRule, found: re.Match[str], text: str) -> str:
         values = {**found.groupdict(), "line": text, "key": _key(found, text)}
         with self._data_errors():
             return (rule.remove or self.data.remove).render(values)
@@ -169,7 +172,7 @@ class Platform:
         for line in lines:
             keys.setdefault(line.context, []).append(line.key)
         extra = [
-            Change(context, None, text, self._off(rule, match, text))
+            Change(context, None, text, self._removal_command(rule, match, text))
             for context, text, rule, match in self._known(found)
             if rule.owned == "everywhere"
             or (rule.owned == "here" and match["interface"] in wanted.interfaces)
@@ -227,7 +230,7 @@ def _check(text: str) -> str:
     return text
 
 
-def _values(wanted: HardwareSwitchVariables) -> dict[str, Any]:
+def _template_variables(wanted: HardwareSwitchVariables) -> dict[str, Any]:
     """Return the variables of a template; all values are checked."""
     settings = sorted(wanted.switch_priorities.items())
     priorities = [{"number": number, **dict(each)} for number, each in settings]
@@ -265,7 +268,7 @@ _ADVICE: Final = "docs/how-to/hardware-switches.md says what each platform takes
 def switch_problems(path: Path, name: str, variables: Mapping[str, Any]) -> list[Problem]:
     """Return the problem of a switch that its platform cannot set, at most one.
 
-    path: of the inventory. variables: valid ones of HardwareSwitchVariables.
+    path: the inventory's file. variables: already valid as HardwareSwitchVariables.
     """
     wanted = HardwareSwitchVariables.model_validate(variables)
     try:

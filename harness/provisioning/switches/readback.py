@@ -1,7 +1,9 @@
-"""Read marks, pauses, rates and MTUs of a hardware switch: numbers, nothing, or not known.
+"""Read marks, pauses, rates and MTUs of a hardware switch from its configuration.
 
-A row of a platform's TextFSM template is about a port (column `PORT`), or about a profile of some kind
-(`IN_KIND`) that ports or queues name (`USES_KIND`). Expressions over the columns give the numbers.
+Each answer is a number, nothing (the queue does not mark or pause), or that it could not be read. A row of a
+platform's TextFSM template sets columns of a port (`PORT`; without it, of all ports) or of a named profile
+(`IN_<kind>`), which ports and queues refer to with `USES_<kind>`. Expressions over the columns give the
+numbers.
 """
 
 import json
@@ -69,7 +71,7 @@ class PortState:
 
 @dataclass(frozen=True, slots=True)
 class SwitchState:
-    """A switch."""
+    """What was read from one switch."""
 
     ports: Mapping[str, PortState] = field(default_factory=dict)
     """By interface."""
@@ -118,9 +120,9 @@ class _Port:
     def __init__(self, numbers: NumbersData, rows: list[Row], given: Mapping[str, Any]) -> None:
         self._numbers = numbers
         self._given = given
-        near = [row for row in rows if not row.ports or given["interface"] in row.ports]
-        self._own = [row for row in near if row.profile is None]
-        self._profiles = [row for row in near if row.profile is not None]
+        applicable = [row for row in rows if not row.ports or given["interface"] in row.ports]
+        self._own = [row for row in applicable if row.profile is None]
+        self._profiles = [row for row in applicable if row.profile is not None]
 
     def state(self) -> PortState:
         """Return marks and pauses in numbers, or the lines without readable numbers."""
@@ -138,20 +140,25 @@ class _Port:
     def _priorities(self) -> dict[int, PrioritySettings]:
         """Return the priorities that mark or pause; NotKnownError for lines without numbers."""
         queues: dict[int, list[Row]] = {number: [] for number in _PRIORITIES}
-        whole: dict[object, list[Row]] = {}
+        port_wide_rows: dict[object, list[Row]] = {}
         for row in [*self._own, *self._referenced()]:
             if "NOT_KNOWN" in row.columns:
                 raise NotKnownError(row.line)
             for number in row.queues():
                 queues[number].append(row)
             if not row.queues() and any(not name.startswith(_NAMES) for name in row.columns):
-                whole.setdefault(row.profile, []).append(row)
-        pausing = [_merged(rows) for rows in whole.values()]
-        if any(each != pausing[0] for each in pausing):
-            raise NotKnownError(" and ".join(rows[0].line for rows in whole.values()))
+                port_wide_rows.setdefault(row.profile, []).append(row)
+        port_wide_columns = [_merged(rows) for rows in port_wide_rows.values()]
+        if any(each != port_wide_columns[0] for each in port_wide_columns):
+            raise NotKnownError(" and ".join(rows[0].line for rows in port_wide_rows.values()))
         found = {}
         for number, rows in queues.items():
-            values = {**self._given, **(pausing[0] if pausing else {}), **_merged(rows), "number": number}
+            values = {
+                **self._given,
+                **(port_wide_columns[0] if port_wide_columns else {}),
+                **_merged(rows),
+                "number": number,
+            }
             found[number] = self._priority(rows, values)
         return {number: each for number, each in found.items() if each.marks is not None or each.pauses}
 

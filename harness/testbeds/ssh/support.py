@@ -111,7 +111,10 @@ KERNEL_TCPS: Final = tuple(name for name, base in BASES.items() if base.is_in_ke
 
 
 def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabilities]) -> str | None:
-    """Return why these nodes cannot run a cell, and what they have; None if they can."""
+    """Return a sentence: why these nodes cannot run the cell, with what they offer or what to change.
+
+    None if they can.
+    """
     hosts = used_hosts(cell)
     for host in sorted(hosts):
         if host not in nodes:
@@ -152,7 +155,7 @@ def _has_probe(cell: Cell) -> bool:
 
 
 def may_carry(name: TransportName) -> bool:
-    """Return True for the agent's transports and the TCPs of kernels."""
+    """Return True for the agent's transports and kernels' TCPs, without features that cards cannot have."""
     return is_of_cards(name) and (name.base in TRANSPORTS or name.base in KERNEL_TCPS)
 
 

@@ -19,10 +19,12 @@ WriteRow = Callable[..., None]
 class PacedInterface:
     """Packets that a limiter paces: those of one priority on one interface.
 
+    A card has fewer limiters than a host may have flows. A process of the host, the limiter server
+    (node/limiter_server.py), therefore takes them and lends each one to one flow at a time.
+
     burst_bytes: burst of the limiter, if it has one; None for a burst that suits hosts with late timers.
-    is_lent: the limiter server has taken the limiters of several priorities, and lends them. lender:
-    descriptor of the connection to that server. A program that sets rates for us keeps it open, so that the
-    server does not lend the limiter before the last change of a flow that has ended.
+    is_lent: the limiter belongs to that server. lender: descriptor of the flow's connection to it.
+    BatchProgram keeps it open, so the server re-lends only after the last rate change.
     """
 
     netdev: str
@@ -37,10 +39,10 @@ class PacedInterface:
 class RateLimiter(ABC):
     """Paces everything that this end sends with one priority.
 
-    `kind` is its name in results. Rates are rounded up to multiples of `step_bps`. `is_behind_device`: a
-    software device reports packets as sent that wait in the limiter. `holds_back`: verbs are posted later
-    than the core posts them. Each change is a row of the table `limiter`, with the time until it was known
-    to be effective, if that can be known.
+    `kind` is its name in results. Rates are rounded up to multiples of `step_bps`. `is_behind_device`: the
+    limiter is behind a software device, for which packets still in the limiter count as sent. `holds_back`:
+    verbs wait until `release_ns` after the core has posted them. Each change is a row of the table `limiter`,
+    with the time until it was known to be effective, if that can be known.
     """
 
     kind: str
@@ -85,7 +87,7 @@ class RateLimiter(ABC):
 
 
 class LimiterSlots(ABC):
-    """Limiters of an interface, by priority, that one process has taken to lend them to others."""
+    """Limiters of an interface, by priority, that the limiter server has taken to lend them to flows."""
 
     @abstractmethod
     def lift(self, priority: int) -> None:
