@@ -105,7 +105,9 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("checkout", type=Path, help="what scripts/uet_htsim_build.sh made")
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="runs of each (default 5)")
-    parser.add_argument("--case", action="append", choices=CASES, help="of all; repeatable")
+    parser.add_argument(
+        "--case", action="append", choices=CASES, help="one case only (default: all); repeatable"
+    )
     chosen = parser.parse_args(arguments)
     checkout = chosen.checkout.resolve()
     if not (checkout / PROGRAM).is_file():

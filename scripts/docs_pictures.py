@@ -24,7 +24,7 @@ TIMELINE_CELL: Final = "rogue-r1"
 
 
 def main() -> None:
-    """Run outside the checkout, where a report links to nothing that a downloaded page lacks."""
+    """Write runs to a temporary directory, so that the report has no links into the checkout."""
     with TemporaryDirectory() as name:
         directory = Path(name)
         if sys.argv[1:] == ["report"]:
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def images(directory: Path) -> None:
-    """Write every picture that is no drawing."""
+    """Write the screenshots and plots, not the drawn diagrams."""
     run = run_with_live_page(directory / "results", IMAGES / "live.png")
     screenshot(run / "report.html", IMAGES / "report.png", height=1100)
     figures = directory / "figures"

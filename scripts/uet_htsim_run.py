@@ -7,8 +7,9 @@
 .venv/bin/python scripts/uet_htsim_run.py CHECKOUT --case 20   # print result and cost of one case as JSON
 
 With --by-rate switches trim and mark in proportion to the rate of their ports, as uet-htsim's do. With
---by-coin they also trim the newest waiting packet in half of the cases, and only the first seed runs. Cases
-that a file already has are skipped. Make the checkout with scripts/uet_htsim_build.sh.
+--by-coin they also trim, with probability 1/2, the newest waiting packet instead of the arriving one, and
+only the first seed runs. Cases that a file already has are skipped. Make the checkout with
+scripts/uet_htsim_build.sh.
 """
 
 import csv
@@ -37,7 +38,7 @@ CHANGES: Final[Mapping[Path, Mapping[str, object]]] = {
     BY_COIN: {"thresholds": "rate", "trim": "coin"},
     CREDITS: {"thresholds": "rate"},
 }
-"""Topology keys that the cases of a file add to their command line."""
+"""Topology keys set in addition to each case's options, by file of results."""
 LIMIT_NS: Final = 200_000_000
 STEP_NS: Final = 100_000
 SEEDS: Final = (1, 2, 3)

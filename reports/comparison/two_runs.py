@@ -24,7 +24,7 @@ Point = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class JointRun(Run):
-    """The cells of two runs with common settings, side by side, labelled by run.
+    """The cells whose settings both runs have, labelled by run.
 
     All other fields of the manifest are those of the first run.
     """
@@ -41,7 +41,7 @@ class JointRun(Run):
 
     @property
     def problems(self) -> list[str]:
-        """Return one sentence for each file of either run that could not be used so far."""
+        """Return one sentence for each file of either run that was found unusable until now."""
         return [problem for run in self._runs.values() for problem in run.problems]
 
     def table(self, cell_id: str, name: str) -> pd.DataFrame | None:

@@ -24,7 +24,7 @@ NAMES_MAX: Final = 16
 
 
 class ThroughputOverTime(Plot):
-    """One panel per transport and factor point; flows of one repetition, spread of all."""
+    """One panel per transport and factor point; lines: the first repetition; band: all repetitions."""
 
     title: ClassVar = "Throughput of each flow over time"
     needs: ClassVar = ("flows", "throughput")
@@ -83,7 +83,7 @@ class ThroughputOverTime(Plot):
         first, *others = [flow_goodput(view) for view in views]
         found = [*first, _ideal_share(views[0]), _failures(views[0])]
         together = [line for lines in (first, *others) for line in lines]
-        if len(together) > 1:  # a single line is its spread
+        if len(together) > 1:  # one line needs no band
             found.append(spread(pd.concat(together), "goodput_gbps"))
         return pd.concat([rows for rows in found if len(rows)])
 
@@ -100,7 +100,10 @@ def drawn_width_ns(view: CellView) -> int:
 
 
 def flow_goodput(view: CellView) -> list[pd.DataFrame]:
-    """Return a line per flow (`time_s`, `goodput_gbps`) while it had work, by the middles of averages."""
+    """Return a line per flow (`time_s`, `goodput_gbps`) while it had work.
+
+    The times are the middles of the averaging intervals.
+    """
     rows = view.deliveries
     assert rows is not None, "only cells with samples are drawn"
     end_ns, width_ns = int(rows["t_ns"].max()), drawn_width_ns(view)

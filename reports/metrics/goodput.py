@@ -1,7 +1,7 @@
 """Payload delivered: how much in all, and how it falls on flows and intervals.
 
-Shares are fractions of the ideal share: the bottleneck's payload rate (line rate times payload over payload,
-headers, preamble and gap) divided by the number of flows.
+Shares are fractions of the ideal share: the bottleneck's payload rate, which is
+line rate * payload / (payload + headers + preamble + gap), divided by the number of flows.
 """
 
 from typing import Final
@@ -104,7 +104,9 @@ def median_flow_share(view: CellView, _interval_ns: int) -> float | None:
 
 @metric(METRICS, "flow_p50_share", "Flow p50", Unit.PERCENT, needs=SAMPLED, better="higher")
 def flow_share_p50(view: CellView, _interval_ns: int) -> float | None:
-    """Median over flows of goodput over the whole traffic, as a fraction of the ideal share."""
+    """Median over flows of goodput over the whole traffic, as a fraction of the ideal share, by the nearest
+    rank, so that it is the number of one of the flows.
+    """
     shares = flow_shares(view)
     return None if shares is None else nearest_rank(shares, 50)
 
@@ -126,7 +128,7 @@ def completion_share_p10(view: CellView, _interval_ns: int) -> float | None:
         return None
     first, _ = transfers.ends_of_flows()
     start_ns, fct_ns = transfers.start_ns[first], transfers.fct_ns[first]
-    # Without a number if time ended all transfers before they could complete, or if they start apart.
+    # None if the run was too short for even one of them to complete, or if they do not start together.
     end_ns = view.entry.number("simulated_ns")
     needed_ns = start_ns + transfers.size_bytes[first] * 8e9 / share_bps
     if end_ns and (transfers.is_unfinished[first] & (needed_ns > end_ns)).all():

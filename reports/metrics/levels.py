@@ -1,8 +1,8 @@
 """Flows that come and go: the shares of the bottleneck between one change and the next.
 
 A level is the time between two changes. It is measured from SETTLE_NS after the change that opens it, or from
-its middle if it is short. Levels shorter than the interval do not count, because flows that come or go at one
-change do so one after the other.
+its middle if it is short. Levels shorter than the interval do not count, because one change is several starts
+or ends shortly after each other.
 """
 
 from collections.abc import Callable
@@ -27,8 +27,8 @@ Rates = NDArray[np.float64]
 def settled_rates(view: CellView, interval_ns: int) -> list[Rates]:
     """Return for each level the goodput (bit/s) of its flows: a row per whole interval, a column per flow.
 
-    Nothing for flows that start and end together, and for levels that are too short. Where no level has
-    room for two intervals, they are shorter: half of the longest level's settled time, in whole samples.
+    Nothing for flows that start and end together, and for levels that are too short. If no level has room
+    for two intervals, use a shorter interval: half of the longest level's settled time, in whole samples.
     """
     rows = view.deliveries
     if rows is None or view.is_simultaneous:
@@ -51,7 +51,7 @@ def _settled(level: Level, sample_ns: int) -> Window:
 def over_levels(
     measure: Callable[[Rates, float], float | None], worst: Callable[[list[float]], float]
 ) -> Measure:
-    """Return a metric: the worst of one number per level; no number if a level has none."""
+    """Return a metric: the worst of one number per level; None if any level gives None."""
 
     def of_cell(view: CellView, interval_ns: int) -> float | None:
         ideal_bps = view.entry.number("ideal_goodput_bps")

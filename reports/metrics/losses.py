@@ -58,9 +58,11 @@ def dropped_share(view: CellView, interval_ns: int) -> float | None:
     flows, drops, packets = view.table("flows"), dropped_packets(view, interval_ns), packets_of_flows(view)
     if flows is None or drops is None or not packets or flows["retransmitted_bytes"].isna().all():
         return None
-    network = next(iter(packets.values())).payload_bytes  # of flows that carry nothing: one packet each
+    default_payload_bytes = next(iter(packets.values())).payload_bytes  # for flows of size 0: one packet each
     ids = coded(flows["flow_id"])
-    of_names = [packets[name].payload_bytes if name in packets else network for name in ids.names]
+    of_names = [
+        packets[name].payload_bytes if name in packets else default_payload_bytes for name in ids.names
+    ]
     payload_bytes = np.array(of_names, dtype=np.float64)[ids.codes]
     sent = np.ceil(flows["size_bytes"].to_numpy().clip(min=1) / payload_bytes).sum()
     again = np.nansum(flows["retransmitted_bytes"].to_numpy(dtype=np.float64) / payload_bytes)
@@ -96,7 +98,7 @@ def delivered_share(view: CellView, _interval_ns: int) -> float | None:
 
 @metric(METRICS, "failed_queue_pairs", "QPs failed", Unit.COUNT)
 def failed_queue_pairs(view: CellView, _interval_ns: int) -> float | None:
-    """Flows of which a queue pair exhausted its retries and went to the error state, whether or not the agent
+    """Flows with a queue pair that exhausted its retries and went to the error state, even if the agent
     recovered; without recovery the flow is dead from then on.
     """
     return float(len(view.failed_flow_ids)) if view.flow_ids else None

@@ -12,7 +12,7 @@ from scipy.special import ndtr, stdtrit
 
 
 def nearest_rank(values: Sequence[float] | NDArray[np.float64], percent: float) -> float | None:
-    """Return the smallest value that at least `percent` of all values do not exceed; None without values.
+    """Return the smallest value v such that at least `percent` % of the values are <= v; None without values.
 
     rank = ceil(percent / 100 * n), counted from 1 in ascending order.
     Source: Hyndman and Fan, "Sample quantiles in statistical packages", 1996, definition 1.
@@ -104,8 +104,9 @@ def resampled_means(values: Values, stream: int = 0) -> Values:
 def interval_of(means: Values, n: int) -> tuple[float, float]:
     """Return the 95 % interval in the means of resampled groups of `n`.
 
-    Its ends are the quantiles a and 1 - a, a = Phi(-sqrt(n / (n - 1)) * t(0.975, n - 1)): plain percentiles,
-    2.5 and 97.5 %, are too narrow for few runs; these are as wide as Student's interval where values
+    Its ends are the quantiles a and 1 - a:
+    a = Phi(-sqrt(n / (n - 1)) * t(0.975, n - 1)).
+    Wider than 2.5 % and 97.5 %, which are too narrow for few runs; as wide as Student's interval where values
     are normal.
     Source: Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015,
     section 5.1, the expanded percentile interval.
@@ -178,7 +179,7 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
 
 
 def smallest_p(first: int, second: int) -> float:
-    """Return the least p of this many runs: 2 of all splits have both groups apart."""
+    """Return the least p of this many runs: only 2 splits separate the groups completely."""
     return min(1.0, 2 / math.comb(first + second, first))
 
 

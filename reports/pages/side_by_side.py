@@ -88,7 +88,7 @@ def _compare(key: str, group: list[Results]) -> SideBySide:
 
 
 def _metrics(group: list[Results]) -> list[Metric]:
-    """Return the metrics of the summary, those with a tolerance, fairness and losses."""
+    """Return the summary's metrics, ALWAYS (fairness, drops), and all with a tolerance, if a run has them."""
     manifest = group[0].run.manifest
     names = [headline.metric for headline in headlines_of(manifest).shown]
     wanted = dict.fromkeys([*names, *ALWAYS, *tolerances_of(manifest)])
