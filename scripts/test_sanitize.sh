@@ -1,6 +1,7 @@
 #!/bin/sh
 # Behind `make test-sanitize`: `test_sanitize.sh VENV [PYTEST ARGUMENT]...`.
-# Builds both engines beside the installed ones, with AddressSanitizer and UBSan, and runs tests on them.
+# Builds both engines beside the installed ones, those in SANITIZE (_core) with AddressSanitizer and UBSan, and runs
+# tests on them. Only tests run _reference, so `make test-long` alone sanitizes it.
 set -eu
 
 venv=$1
@@ -13,7 +14,7 @@ python=$("$venv/bin/python" -c 'import sys; print(sys._base_executable)')
 mkdir -p "$site"
 "$venv/bin/pip" -q install --no-build-isolation --no-deps --upgrade --target "$site" . \
     -C build-dir=build/sanitize/objects -C cmake.build-type=RelWithDebInfo \
-    -C cmake.define.ROGUE_REFERENCE=ON -C "cmake.define.ROGUE_SANITIZE=_core;_reference" \
+    -C cmake.define.ROGUE_REFERENCE=ON -C "cmake.define.ROGUE_SANITIZE=${SANITIZE:-_core}" \
     -C "cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG"  # half the time to build; traces have their lines
 
 # The base interpreter does not know that the project is installed in place, so that it finds the other build.
