@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rogue.reports.cells.transfers import Mask
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.completion import COMPLETED, counted
+from rogue.reports.metrics.completion import COMPLETED, Values, counted, slowdowns, transfer_times_ns
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
@@ -51,29 +51,30 @@ CLASSES: Final = (
 )
 
 
+_QUANTITIES: Final[dict[str, Callable[[CellView], Values | None]]] = {
+    "fct": lambda view: transfer_times_ns(view, None),
+    "slowdown": slowdowns,
+}
+
+
 @once_per_cell
-def _counted_transfers(view: CellView) -> dict[str, NDArray[np.float64]] | None:
-    """Return sizes, completion times and slowdowns; infinite, and NaN where the ideal is unknown."""
+def _own_transfers(view: CellView, of_class: SizeClass) -> Mask | None:
+    """Return a mask of the counted transfers of a class; None without any, or if the class has all of them."""
     transfers, wanted = view.transfers, counted(view)
     if transfers is None or wanted is None:
         return None
-    return {
-        "size": transfers.size_bytes[wanted].astype(np.float64),
-        "fct": np.where(transfers.is_ok & ~np.isnan(transfers.fct_ns), transfers.fct_ns, np.inf)[wanted],
-        "slowdown": np.where(transfers.is_ok, transfers.slowdown, np.inf)[wanted],
-    }
+    size_bytes = transfers.size_bytes[wanted]
+    is_own = (size_bytes > of_class.above_bytes) & (size_bytes <= of_class.to_bytes)
+    return None if of_class is not ALL and is_own.all() else is_own
 
 
 def _percentile(quantity: str, of_class: SizeClass, percent: int) -> Callable[[CellView, int], float | None]:
     def measure(view: CellView, _interval_ns: int) -> float | None:
-        found = _counted_transfers(view)
-        if found is None:
+        values, is_own = _QUANTITIES[quantity](view), _own_transfers(view, of_class)
+        if values is None or is_own is None:
             return None
-        is_own = (found["size"] > of_class.above_bytes) & (found["size"] <= of_class.to_bytes)
-        if of_class is not ALL and is_own.all():
-            return None
-        values = found[quantity][is_own]
-        return nearest_rank(values[~np.isnan(values)], percent)
+        own = values[is_own]
+        return nearest_rank(own[~np.isnan(own)], percent)
 
     return measure
 
@@ -98,6 +99,7 @@ def _metrics(of_class: SizeClass) -> list[Metric]:
     ]
 
 
-METRICS: Final[list[Metric]] = [metric for each in (ALL, *CLASSES) for metric in _metrics(each)]
-TABLES: Final = {each.title: tuple(metric.name for metric in _metrics(each)) for each in CLASSES}
+_OF_CLASSES: Final = {each.title: _metrics(each) for each in CLASSES}
+METRICS: Final[list[Metric]] = [*_metrics(ALL), *(metric for own in _OF_CLASSES.values() for metric in own)]
+TABLES: Final = {title: tuple(metric.name for metric in own) for title, own in _OF_CLASSES.items()}
 """A table of the report per class: title and measures."""

@@ -55,6 +55,15 @@ def transfer_times_ns(view: CellView, is_long: bool | None) -> Values | None:
 
 
 @once_per_cell
+def slowdowns(view: CellView) -> Values | None:
+    """Return the slowdown of each; infinite if it did not complete, NaN if its ideal time is unknown."""
+    transfers, wanted = view.transfers, counted(view)
+    if transfers is None or wanted is None:
+        return None
+    return np.where(transfers.is_ok, transfers.slowdown, np.inf)[wanted]
+
+
+@once_per_cell
 def times_by_group(view: CellView) -> Mapping[str, tuple[Values, Values]]:
     """Return slowdown and completion time (ns) of each counted transfer, by the group that a trace named."""
     flows, transfers, wanted = view.table("flows"), view.transfers, counted(view)
@@ -131,11 +140,10 @@ def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
     """Mean of a transfer’s completion time over that of the same transfer alone in the empty network; one
     that did not complete counts as infinite.
     """
-    transfers, wanted = view.transfers, counted(view)
-    if transfers is None or wanted is None:
+    ratios = slowdowns(view)
+    if ratios is None:
         return None
-    slowdowns = np.where(transfers.is_ok, transfers.slowdown, np.inf)[wanted]
-    known = slowdowns[~np.isnan(slowdowns)]
+    known = ratios[~np.isnan(ratios)]
     return float(known.mean()) if len(known) else None
 
 
