@@ -59,7 +59,7 @@ _QUANTITIES: Final[dict[str, Callable[[CellView], Values | None]]] = {
 
 @once_per_cell
 def _own_transfers(view: CellView, of_class: SizeClass) -> Mask | None:
-    """Return a mask of the counted transfers of a class; None without any, or if the class has all of them."""
+    """Return a mask of the counted transfers of a class; None without any, or if the class has all."""
     transfers, wanted = view.transfers, counted(view)
     if transfers is None or wanted is None:
         return None
