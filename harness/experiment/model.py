@@ -196,7 +196,10 @@ class Experiment(Specification):
         return self.asked(kind) is not None
 
     def unmet_requirement(self, not_measured: Mapping[MeasureKind, str] | Mapping[str, str]) -> str | None:
-        """Return why a required measure cannot be recorded, given why measures cannot; None if all can."""
+        """Return the first required measure that cannot be recorded, with the reason; None if all can.
+
+        `not_measured` has the reasons by measure.
+        """
         required = [choice.kind for choice in self.measure or () if choice.required]
         return next((f"{kind}: {not_measured[kind]}" for kind in required if kind in not_measured), None)
 

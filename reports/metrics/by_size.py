@@ -1,9 +1,9 @@
 """Percentiles of completion time and slowdown, over all transfers and by size class.
 
 Percentiles are of the nearest rank over all counted transfers of a cell. One that did not complete counts as
-infinite, as in all measures of completion. A class without transfers has no number, and neither has one with
-all of them: then the measures of all transfers say the same. Papers on congestion control print their results
-by such classes, as HPCC (SIGCOMM 2019), figure 11, and pFabric (SIGCOMM 2013), section 5.
+infinite, as in all measures of completion. A class without transfers has no number, and neither has a class
+with all of them, because the measures over all transfers already have it. Congestion-control papers print
+their results by size; the bounds of these classes are ours.
 """
 
 from collections.abc import Callable
