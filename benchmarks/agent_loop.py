@@ -9,19 +9,23 @@ and `deciding` (the core, the step around it, keeping rows of tables) follow, an
 write the rows of a verb as text when the flow has ended. `core_full_gbps` is the goodput at which a core is
 fully busy, and `budget_share` the share of the time per verb at the given rate. `turn_us` is a poll loop
 iteration that finds nothing, `stamp_us` one reading of the host clock. Figures are medians of the rounds.
+
+With `--by-module` it prints the share of each module instead, from a sample of the stack every 0.5 ms.
 """
 
 import argparse
 import json
+import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 from helpers import fake_verbs_device as queues
@@ -78,6 +82,7 @@ INTERVAL_NS = 10_000_000
 STAMPS = 100_000
 TURNS = 10_000
 LONG_NS = 3_600_000_000_000
+SAMPLE_SECONDS = 0.0005
 CASES = (
     *(
         Case(transport, rate, mode)
@@ -107,8 +112,12 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="rounds")
     parser.add_argument("--verbs", type=int, default=10_000, metavar="N", help="verbs in a round")
+    parser.add_argument("--by-module", action="store_true", help="print shares of modules")
     chosen = parser.parse_args(arguments)
     completion_queue._EVENT_FILE = EVENT_FILE
+    if chosen.by_module:
+        sys.stdout.write(json.dumps(shares_of_modules(CASES[0], chosen.verbs), indent=2) + "\n")
+        return 0
     rounds = [{case.name: measured(case, chosen.verbs) for case in CASES} for _ in range(chosen.repeat)]
     figures = {
         name: {key: round(median(each[name][key] for each in rounds), 3) for key in rounds[0][name]}
@@ -128,20 +137,13 @@ def main(arguments: list[str]) -> int:
 
 def measured(case: Case, verbs: int) -> Figures:
     """Measure one round of a case."""
-    rate_bps = case.rate_gbps * GBPS
-    own = {} if case.segment_bytes is None else {"segment_bytes": case.segment_bytes}
-    settings = settings_for(case.transport, rate_bps, own)
+    settings, rate_bps = settings_of(case)
     with two_ends(settings.service, case.mode) as (here, there), spooled() as spool:
         device_us = of_device(here, verbs)
         flow = flow_of(settings, rate_bps, here, there, spool)
         pump = CompletionPump(here.queue, host_ns, flow.on_completions, lambda _now: None)
         begin_ns = time.thread_time_ns()
-        flow.follow(Schedule(verbs * settings.segment_bytes, host_ns()))
-        flow.on_time(host_ns())
-        while not flow.is_finished:
-            pump.drain(host_ns())
-            if (due_ns := flow.deadline_ns) is not None and due_ns <= host_ns():
-                flow.on_time(host_ns())
+        transfer(flow, pump, verbs * settings.segment_bytes)
         end_ns = time.thread_time_ns()
         spool.flush()
         writing_us = (time.thread_time_ns() - end_ns) / 1e3 / verbs
@@ -161,6 +163,43 @@ def measured(case: Case, verbs: int) -> Figures:
         "budget_share": agent_us * 1e3 * case.rate_gbps / (8 * settings.segment_bytes),
         "core_full_gbps": settings.segment_bytes * 8 / agent_us / 1e3,
     }
+
+
+def settings_of(case: Case) -> tuple[TransportSettings, int]:
+    """Return the transport's settings and the line rate in bit/s."""
+    own = {} if case.segment_bytes is None else {"segment_bytes": case.segment_bytes}
+    return settings_for(case.transport, case.rate_gbps * GBPS, own), case.rate_gbps * GBPS
+
+
+def transfer(flow: VerbsFlow, pump: CompletionPump, size_bytes: int) -> None:
+    """Send one transfer of this size, and return when it has completed."""
+    flow.follow(Schedule(size_bytes, host_ns()))
+    flow.on_time(host_ns())
+    while not flow.is_finished:
+        pump.drain(host_ns())
+        if (due_ns := flow.deadline_ns) is not None and due_ns <= host_ns():
+            flow.on_time(host_ns())
+
+
+def shares_of_modules(case: Case, verbs: int) -> dict[str, float]:
+    """Return the share of each module of the agent in the processor time of its loop."""
+    samples: Counter[str] = Counter()
+
+    def on_sample(_signal: int, frame: FrameType | None) -> None:
+        while frame is not None and not frame.f_code.co_filename.endswith(".py"):
+            frame = frame.f_back  # code of named tuples is in no file
+        if frame is not None and "/agent/" in frame.f_code.co_filename:
+            samples[frame.f_code.co_filename.split("/agent/")[1]] += 1
+
+    settings, rate_bps = settings_of(case)
+    with two_ends(settings.service, case.mode) as (here, there), spooled() as spool:
+        flow = flow_of(settings, rate_bps, here, there, spool)
+        pump = CompletionPump(here.queue, host_ns, flow.on_completions, lambda _now: None)
+        signal.signal(signal.SIGPROF, on_sample)
+        signal.setitimer(signal.ITIMER_PROF, SAMPLE_SECONDS, SAMPLE_SECONDS)
+        transfer(flow, pump, verbs * settings.segment_bytes)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return {name: round(count / samples.total(), 3) for name, count in samples.most_common()}
 
 
 @contextmanager
