@@ -17,7 +17,7 @@ from rogue.harness.execution.scheduler import CellSlot, Watcher, run_tasks
 from rogue.harness.execution.task import Task
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document, resolve
-from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
+from rogue.harness.plan.plan import Plan, PlannedCell, chosen_cells, make_plan
 from rogue.harness.plugins.loading import LoadedPlugin
 from rogue.harness.results.cell_directory import discard_all_unfinished
 from rogue.harness.results.manifest import read_sound_manifest
@@ -27,7 +27,7 @@ from rogue.harness.results.run_directory import create_run_directory
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source
-from rogue.workloads.printable import did_you_mean, parse_json
+from rogue.workloads.printable import parse_json
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus
 
 MANIFEST_SECONDS: Final = 1.0
@@ -150,18 +150,6 @@ def cells_left(run: Run, plan: Plan, only_failed: bool = False) -> list[PlannedC
     wanted = {CellStatus.FAILED} if only_failed else {*CellStatus} - {CellStatus.OK}
     identifiers = {cell.id for cell in run.manifest.cells if cell.status in wanted}
     return [planned for planned in plan.runnable if planned.cell.id in identifiers]
-
-
-def chosen_cells(plan: Plan, identifier: str | None) -> Sequence[PlannedCell]:
-    """Return all cells of a plan, or the one with that id; UsageError if there is none."""
-    cells = plan.cells
-    if identifier is None:
-        return cells
-    chosen = [planned for planned in cells if planned.cell.id == identifier]
-    if not chosen:
-        advice = did_you_mean(identifier, [planned.cell.id for planned in cells], "`rogue plan` lists them")
-        raise UsageError(f"--only-cell: got {identifier!r}, expected a cell of the plan; {advice}.")
-    return chosen
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,8 @@ def plan(
       rogue plan experiments/quickstart.yaml --set 'transports=[rogue]'
     """
     from rogue.harness.experiment.find import load_named
-    from rogue.harness.plan.plan import Plan, make_plan
+    from rogue.harness.plan.plan import Plan, chosen_cells, make_plan
     from rogue.harness.plan.text import ALLOW, exceeded, plan_content, plan_text
-    from rogue.harness.run import chosen_cells
 
     loaded = load_named(experiment, opt.with_seed(settings, seed), tuple(plugins or ()))
     with CountDisplay(sys.stderr) as counted:

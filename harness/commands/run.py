@@ -152,8 +152,8 @@ class RunOptions:
 def run_experiment(loaded: LoadedExperiment | None, options: RunOptions) -> ExitCode:
     """Start a run of an experiment, or resume one; print its directory last."""
     from rogue.harness.experiment.load import hidden_values
-    from rogue.harness.plan.plan import make_plan
-    from rogue.harness.run import chosen_cells, start_run
+    from rogue.harness.plan.plan import chosen_cells, make_plan
+    from rogue.harness.run import start_run
 
     with opened_cluster(options.dask) as cluster, ExitStack() as after:
         if options.resume is not None:

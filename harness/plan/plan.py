@@ -11,12 +11,13 @@ from typing import Final, NamedTuple
 from rogue.harness.cell.cell import Cell, expected_bytes
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.data.yaml_text import format_path
-from rogue.harness.errors import ConfigError, Problem
+from rogue.harness.errors import ConfigError, Problem, UsageError
 from rogue.harness.experiment.choices import Scalar, TransportChoice
 from rogue.harness.experiment.document import show
 from rogue.harness.experiment.load import LoadedExperiment, Point
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
+from rogue.workloads.printable import did_you_mean
 
 _LOGGER: Final = logging.getLogger(__name__)
 
@@ -170,6 +171,18 @@ def make_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_
         planned.append(replace(first[alike], cell=cell))
         counted(len(planned), len(cells), "planning cells")
     return Plan(loaded, testbed, tuple(planned))
+
+
+def chosen_cells(plan: Plan, identifier: str | None) -> Sequence[PlannedCell]:
+    """Return all cells of a plan, or the one with that id; UsageError if there is none."""
+    cells = plan.cells
+    if identifier is None:
+        return cells
+    chosen = [planned for planned in cells if planned.cell.id == identifier]
+    if not chosen:
+        advice = did_you_mean(identifier, [planned.cell.id for planned in cells], "`rogue plan` lists them")
+        raise UsageError(f"--only-cell: got {identifier!r}, expected a cell of the plan; {advice}.")
+    return chosen
 
 
 def _parameter_problems(
