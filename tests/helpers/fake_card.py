@@ -10,12 +10,16 @@ Documentation/ABI/testing/configfs-rdma_cm.
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ansible_collections.rogue.testbed.plugins.module_utils.settings import FEATURES
 from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError
 from helpers.fake_node import FakeNode
 
 PCI = "0000:03:00.0"
 INTERRUPTS = ("120", "121", "122")
+_OFFLOADS = {
+    "tso": "tcp-segmentation-offload",
+    "gro": "generic-receive-offload",
+    "lro": "large-receive-offload",
+}
 _SWAPPED = "0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7"
 
 
@@ -33,11 +37,7 @@ class FakeCardNode(FakeNode):
         self.dcbx = ["cee", "ieee"] if driver == "mlx5_core" else ["host", "cee", "ieee"]
         self.keeps_dcbx = False
         self.mstconfig = ""
-        self.features = {
-            "tcp-segmentation-offload": "off",
-            "generic-receive-offload": "on",
-            "large-receive-offload": "off",
-        }
+        self.features = dict(zip(_OFFLOADS.values(), ("off", "on", "off"), strict=True))
         self.moderation = {"adaptive-rx": "on", "rx-usecs": "8"}
         self.objects = {
             "ets": {"tc-tsa": _all("vendor"), "tc-bw": _all("100"), "prio-tc": _SWAPPED},
@@ -153,7 +153,7 @@ class FakeCardNode(FakeNode):
             return f"Adaptive RX: {moderation['adaptive-rx']}  TX: off\nrx-usecs:\t{moderation['rx-usecs']}\n"
         pairs = dict(zip(words[::2], words[1::2], strict=True))
         if option == "-K":
-            self.features |= {FEATURES[name]: state for name, state in pairs.items()}
+            self.features |= {_OFFLOADS[name]: state for name, state in pairs.items()}
         else:
             assert option == "-C"
             self.moderation |= pairs
