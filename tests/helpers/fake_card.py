@@ -79,6 +79,8 @@ class FakeCardNode(FakeNode):
                 place = f"/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}"
                 self.write(f"{place}/latency", f"{latency_us}\n")
                 self.write(f"{place}/disable", "0\n")
+        model = "MT4117" if self.driver == "mlx5_core" else "MT4103"
+        self.write(f"/sys/class/infiniband/{device}/hca_type", f"{model}\n")
         self.write(f"/sys/class/infiniband/{device}/ports/1/gid_attrs/ndevs/0", "eth1\n")
         if self.driver == "mlx5_core":
             for name, value in (("rp_ai_rate", "5"), ("rp_min_dec_fac", "50"), ("np_cnp_dscp", "48")):
