@@ -1,19 +1,24 @@
-"""SSH connections with verified host keys, and shells on them."""
+"""SSH connections with verified host keys, through Fabric: commands, files and groups of nodes."""
 
+import io
 import logging
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any, Final, Self, TypeVar
 
 import fabric
 import paramiko
+from fabric.exceptions import GroupException
+from invoke.exceptions import CommandTimedOut, ThreadException
 
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.known_hosts import KnownKeys
 from rogue.remote.login import Login
 
+REPLY_LIMIT_S: Final = 120.0
+"""An emulated node may take this long for a reply."""
 LOGINS_AT_ONCE: Final = 5
 """Half of the ten unauthenticated connections that a server accepts; other users also log in."""
 
@@ -31,18 +36,43 @@ _THREAD_LIMIT_S: Final = 10.0
 """For a connection's thread, which ends soon after its socket is closed."""
 _LOGINS: Final[dict[str, threading.Semaphore]] = {}
 """By address and port of the server, for all connections of this process."""
+_NO_EXIT_CODE: Final = -1
+"""paramiko's exit code of a command whose connection ended first."""
+_LOGGER: Final = logging.getLogger(__name__)
+logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach the caller as exceptions
+Channel = paramiko.Channel
+"""Standard streams of a command on a node."""
+ResultT = TypeVar("ResultT")
+
+
+class _Input(io.StringIO):
+    """Standard input that Fabric reads at once; it asks for one character each 10 ms."""
+
+    def read(self, _size: int | None = None, /) -> str:
+        return super().read()
+
+
+_DEFAULTS: Final = {"run": {"hide": True, "warn": True, "encoding": "utf-8"}}
+"""Fabric prints nothing, and returns the result of a command that fails."""
 
 
 class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no types
-    """A connection to a node; every jump host must have a known key, and is closed with the node."""
+    """A connection to a node for one thread; another thread may call `close`.
 
-    def __init__(self, login: Login, limit_s: float) -> None:
+    Every jump host must have a known key, and is closed with the node. The first command or transfer logs in.
+    Errors of SSH are NodeErrors that name the node, or the hop that failed.
+    """
+
+    is_used: bool
+    """True after the first login, which is the only one."""
+
+    def __init__(self, login: Login, limit_s: float = REPLY_LIMIT_S) -> None:
         gateway = False if login.gateway is None else Connection(login.gateway, limit_s)
         super().__init__(
             login.address,
             login.user,
             login.port,
-            config=fabric.Config(lazy=True, ssh_config=paramiko.SSHConfig()),  # reads no file
+            config=fabric.Config(_DEFAULTS, lazy=True, ssh_config=paramiko.SSHConfig()),  # reads no file
             gateway=gateway,
             forward_agent=False,
             connect_kwargs={
@@ -52,13 +82,18 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
                 **dict.fromkeys(("timeout", "banner_timeout", "auth_timeout", "channel_timeout"), limit_s),
             },
         )
-        self._set(login=login, limit_s=limit_s)
+        self._set(login=login, node=login.node, limit_s=limit_s, is_used=False)
         self.client.set_missing_host_key_policy(paramiko.RejectPolicy())  # until open() has read known_hosts
 
     def open(self) -> None:
-        """Connect, hop after hop; NodeError names the hop that failed, and nothing stays open."""
+        """Connect, hop after hop, once; after an error nothing stays open."""
+        if self.is_connected:
+            return
+        if self.is_used:
+            raise NodeError(f"{self.node}: SSH failed: the connection has ended")
+        self.is_used = True
         try:
-            with reported(self.login.node):
+            with reported(self.node):
                 known = KnownKeys(self.login)
                 self.client.set_missing_host_key_policy(known)
                 self.connect_kwargs["disabled_algorithms"] = known.disabled_algorithms
@@ -72,6 +107,7 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
 
     def close(self) -> None:
         """Close the connection and those to the jump hosts, which Fabric leaves open."""
+        self.is_used = True
         transport = self.client.get_transport()
         super().close()
         self.client.close()
@@ -79,6 +115,88 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
             transport.join(_THREAD_LIMIT_S)
         if self.gateway:
             self.gateway.close()
+
+    def run(self, command: str, text: str = "", *, limit_s: float = REPLY_LIMIT_S) -> str:
+        """Run a shell command with `text` as standard input and return the output.
+
+        RejectedError with the command's own message if it fails.
+        limit_s: of the whole command.
+        """
+        _LOGGER.debug("%s: %s", self.node, command)
+        with reported(self.node):
+            done = super().run(command, in_stream=_Input(text), timeout=limit_s)
+        if done.exited == _NO_EXIT_CODE:
+            raise NodeError(f"{self.node}: SSH failed: the connection ended during `{command}`")
+        if done.failed:
+            said = " ".join((done.stderr or done.stdout).split())
+            raise RejectedError(
+                f"{self.node}: `{command}` failed (exit code {done.exited}): {said or 'no output'}"
+            )
+        return str(done.stdout)
+
+    def open_session(self, command: str, *, limit_s: float = REPLY_LIMIT_S) -> Channel:
+        """Start a command that talks while it runs, and return the channel to its standard streams."""
+        _LOGGER.debug("%s: %s", self.node, command)
+        with reported(self.node):
+            channel: Channel = self.create_session()
+            channel.settimeout(limit_s)
+            channel.exec_command(command)
+        return channel
+
+    def get(self, path: str) -> bytes:
+        """Read a file of the node."""
+        content = io.BytesIO()
+        with reported(self.node):
+            super().get(path, content)
+        return content.getvalue()
+
+    def put(self, content: bytes, path: str) -> None:
+        """Write a file on the node."""
+        with reported(self.node):
+            super().put(io.BytesIO(content), path)
+
+    def sizes_bytes(self, directory: str) -> dict[str, int]:
+        """Return the size of each entry of a directory of the node, by name."""
+        with reported(self.node):
+            return {each.filename: each.st_size or 0 for each in self.sftp().listdir_attr(directory)}
+
+    def sftp(self) -> paramiko.SFTPClient:
+        """Return Fabric's session for files, with a limit for each reply."""
+        files: paramiko.SFTPClient = super().sftp()
+        if (channel := files.get_channel()) is not None:
+            channel.settimeout(REPLY_LIMIT_S)
+        return files
+
+    def use(self, work: Callable[["Connection"], ResultT]) -> ResultT:
+        """Call a function with this connection; a group calls methods by name."""
+        return work(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other  # Fabric compares addresses, which nodes behind two jump hosts may share
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class Connections(fabric.ThreadingGroup):  # type: ignore[misc]  # Fabric has no types
+    """Connections to several nodes, with a thread for each of them; a context closes all."""
+
+    @classmethod
+    def to(cls, logins: Iterable[Login], limit_s: float = REPLY_LIMIT_S) -> Self:
+        """Prepare connections; the first use of each logs in."""
+        group: Self = cls.from_connections([Connection(login, limit_s) for login in logins])
+        return group
+
+    def each(self, work: Callable[[Connection], ResultT]) -> dict[str, ResultT | NodeError]:
+        """Call a function for all nodes at once; return its result or its NodeError by node."""
+        try:
+            replies: dict[Connection, Any] = self._do("use", work)
+        except GroupException as error:
+            replies = error.result
+        for reply in replies.values():
+            if isinstance(reply, BaseException) and not isinstance(reply, NodeError):
+                raise reply
+        return {connection.node: replies[connection] for connection in self}
 
 
 def open_gateway(gateway: Connection) -> None:
@@ -111,100 +229,16 @@ def reported(node: str) -> Iterator[None]:
     except (paramiko.SSHException, OSError, EOFError) as error:
         reason = _MEANINGS.get(str(error), str(error)) or type(error).__name__
         raise NodeError(f"{node}: SSH failed: {reason}") from error
-
-
-REPLY_LIMIT_S: Final = 120.0
-"""An emulated node may take this long for a reply."""
-_CHUNK_BYTES: Final = 65_536
-Channel = paramiko.Channel
-"""Standard streams of a command on a node."""
-_LOGGER: Final = logging.getLogger(__name__)
-logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach the caller as exceptions
-
-
-class Shell:
-    """A connection to a node for one thread; another thread may call `close`."""
-
-    def __init__(self, login: Login, limit_s: float) -> None:
-        self.node = login.node
-        self._connection = Connection(login, limit_s)
-        self._files: paramiko.SFTPClient | None = None
-
-    def open(self) -> None:
-        """Connect; NodeError if the key of the node or of a jump host is unknown."""
-        self._connection.open()
-
-    def close(self) -> None:
-        """Close the connection. A thread that waits for the node gets a NodeError."""
-        self._connection.close()
-
-    def run(self, command: str, text: str = "", *, limit_s: float = REPLY_LIMIT_S) -> str:
-        """Run a shell command with `text` as standard input and return the output.
-
-        RejectedError with the command's own message if it fails, NodeError if the connection fails.
-        """
-        channel = self.open_session(command, limit_s=limit_s)
-        with reported(self.node), channel:
-            channel.sendall(text.encode())
-            channel.shutdown_write()
-            output = b"".join(iter(lambda: channel.recv(_CHUNK_BYTES), b""))
-            words = b"".join(iter(lambda: channel.recv_stderr(_CHUNK_BYTES), b""))
-            status = channel.recv_exit_status()
-        if status != 0:
-            said = " ".join((words or output).decode(errors="replace").split())
-            raise RejectedError(
-                f"{self.node}: `{command}` failed (exit code {status}): {said or 'no output'}"
-            )
-        return output.decode(errors="replace")
-
-    def open_session(self, command: str, *, limit_s: float = REPLY_LIMIT_S) -> Channel:
-        """Start a command and return the channel to its standard streams."""
-        _LOGGER.debug("%s: %s", self._connection.login.node, command)
-        with reported(self.node):
-            channel: Channel = self._connection.transport.open_session(timeout=limit_s)
-            channel.settimeout(limit_s)
-            channel.exec_command(command)
-        return channel
-
-    def get(self, path: str) -> bytes:
-        """Read a file of the node."""
-        with self._transfer() as files, files.open(path, "rb") as remote:
-            remote.prefetch()
-            return remote.read()
-
-    def put(self, content: bytes, path: str) -> None:
-        """Write a file on the node."""
-        with self._transfer() as files, files.open(path, "wb") as remote:
-            remote.set_pipelined(True)
-            remote.write(content)
-
-    def sizes_bytes(self, directory: str) -> dict[str, int]:
-        """Return the size of each entry of a directory of the node, by name."""
-        with self._transfer() as files:
-            return {each.filename: each.st_size or 0 for each in files.listdir_attr(directory)}
-
-    @contextmanager
-    def _transfer(self) -> Iterator[paramiko.SFTPClient]:
-        """Yield the session for files, which is opened by the first transfer and again after a failure."""
-        with reported(self.node):
-            if self._files is None:
-                self._files = self._connection.client.open_sftp()
-                if (channel := self._files.get_channel()) is not None:
-                    channel.settimeout(REPLY_LIMIT_S)
-            try:
-                yield self._files
-            except (paramiko.SSHException, OSError, EOFError):
-                self._files.close()
-                self._files = None
-                raise
+    except CommandTimedOut as error:
+        did_not = f"`{error.result.command}` did not end within {error.timeout:g} s"
+        raise NodeError(f"{node}: SSH failed: {did_not}") from error
+    except ThreadException as error:  # Fabric's threads for the standard streams
+        raise NodeError(f"{node}: SSH failed: {error.exceptions[0].value}") from error
 
 
 @contextmanager
-def connect(login: Login, *, limit_s: float = REPLY_LIMIT_S) -> Iterator[Shell]:
-    """Open a connection for a context; NodeError as for `Shell.open`."""
-    shell = Shell(login, limit_s)
-    shell.open()
-    try:
-        yield shell
-    finally:
-        shell.close()
+def connect(login: Login, *, limit_s: float = REPLY_LIMIT_S) -> Iterator[Connection]:
+    """Open a connection for a context; NodeError if the key of the node or of a jump host is unknown."""
+    with closing(Connection(login, limit_s)) as connection:
+        connection.open()
+        yield connection

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from time import time
 from typing import Final
 
-from rogue.remote.connection import REPLY_LIMIT_S, Shell
+from rogue.remote.connection import REPLY_LIMIT_S, Connection
 from rogue.remote.errors import NodeError
 
 EXCHANGES: Final = 8
@@ -24,9 +24,9 @@ class ClockOffset:
     uncertainty_s: float
 
 
-def clock_offset(shell: Shell, limit_s: float = REPLY_LIMIT_S) -> ClockOffset:
+def clock_offset(connection: Connection, limit_s: float = REPLY_LIMIT_S) -> ClockOffset:
     """Read a node's clock a few times and return the offset with the smallest error."""
-    with shell.open_session(_REPLYING, limit_s=limit_s) as channel:
+    with connection.open_session(_REPLYING, limit_s=limit_s) as channel:
         replies = channel.makefile("r")
 
         def read() -> float:
@@ -34,11 +34,13 @@ def clock_offset(shell: Shell, limit_s: float = REPLY_LIMIT_S) -> ClockOffset:
                 channel.sendall(b"\n")
                 line = replies.readline().strip()
             except OSError as error:
-                raise NodeError(f"{shell.node}: clock: got no reply ({error!r}), expected a time") from error
+                raise NodeError(
+                    f"{connection.node}: clock: got no reply ({error!r}), expected a time"
+                ) from error
             try:
                 return float(line)
             except ValueError:
-                raise NodeError(f"{shell.node}: clock: got {line!r}, expected a time") from None
+                raise NodeError(f"{connection.node}: clock: got {line!r}, expected a time") from None
 
         return best_offset(exchange(read, time) for _ in range(EXCHANGES))
 

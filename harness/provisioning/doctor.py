@@ -1,8 +1,7 @@
 """Gather facts from every node, measure between hosts and judge them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -24,48 +23,28 @@ from rogue.harness.provisioning.rdma_transfers import measure_transfers
 from rogue.harness.provisioning.reach import ANYTHING, PYTHON, reach
 from rogue.harness.provisioning.switches.operations import differences, open_switch
 from rogue.harness.provisioning.switches.settings import HardwareSwitch
-from rogue.remote.connection import Shell, connect
+from rogue.remote.connection import Connection, Connections
 from rogue.remote.errors import NodeError
-from rogue.remote.login import Login
 
 
-@dataclass(frozen=True, slots=True)
-class OpenShells:
-    """Shells by node, and findings about nodes that could not be reached."""
+def measure(inventory: Inventory, facts: Mapping[str, Facts]) -> list[Finding]:
+    """Measure transfers between cards, and marks by hardware switches, if there are any.
 
-    by_node: dict[str, Shell] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-
-
-@contextmanager
-def open_shells(
-    logins: Iterable[Login], open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect
-) -> Iterator[OpenShells]:
-    """Log in to all nodes for a context; a node that cannot be reached is a finding."""
-    found = OpenShells()
-    with ExitStack() as stack:
-        for login in logins:
-            try:
-                found.by_node[login.node] = stack.enter_context(open_shell(login))
-            except NodeError as error:
-                found.findings.append(unreachable(login.node, str(error)))
-        yield found
-
-
-def measure(
-    inventory: Inventory,
-    facts: Mapping[str, Facts],
-    open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect,
-) -> list[Finding]:
-    """Measure transfers between cards, and marks by hardware switches, if there are any."""
+    A host that cannot be reached is a finding; marks need all hosts.
+    """
     has_cards = any(host.variables.rdma_device_kind == "card" for host in inventory.hosts)
     has_marks = any(switch.variables.marking for switch in inventory.hardware_switches)
     if not (has_cards or has_marks):
         return []
-    with open_shells((host.login for host in inventory.hosts), open_shell) as shells:
-        found = [*shells.findings, *measure_transfers(inventory, facts, shells.by_node)]
-        if not shells.findings:
-            found += measure_marks(inventory, facts, shells.by_node)
+    with Connections.to(host.login for host in inventory.hosts) as hosts:
+        failed = {
+            node: reply for node, reply in hosts.each(Connection.open).items() if isinstance(reply, NodeError)
+        }
+        connections = {each.node: each for each in hosts if each.node not in failed}
+        found = [unreachable(node, str(error)) for node, error in failed.items()]
+        found += measure_transfers(inventory, facts, connections)
+        if not failed:
+            found += measure_marks(inventory, facts, connections)
         return found
 
 

@@ -174,11 +174,22 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
         where = ", where the switch takes packets of that size, or correct experiment_mtu"
         advice = _PROVISION + ("" if wanted.rdma_device_kind == "soft_roce" else where)
         yield Finding(host.name, f"MTU of {name}", got, expected, advice)
+    yield from _dcbx(host, name, interface.get("card"))
     address = str(wanted.experiment_address)
     if address not in facts["addresses"].get(name, []):
         got = ", ".join(facts["addresses"].get(name, [])) or "none"
         advice = f"ip address add {address}/PREFIX dev {name}, or correct the inventory"
         yield Finding(host.name, f"address of {name}", got, address, advice)
+
+
+def _dcbx(host: Host, interface: str, card: Facts | None) -> Iterator[Finding]:
+    """Yield a firmware that negotiates DCBX: if it is willing, the switch's ETS and PFC replace ours."""
+    if card is None or host.variables.rdma_device_kind != "card" or "host" in card["dcbx"].split():
+        return
+    willing = {True: "and is willing", False: "and is not willing", None: "and may be willing"}
+    got = f"`{card['dcbx']}`: the firmware negotiates {willing[card['is_willing']]}"
+    expected = "`host`: otherwise the switch may override ETS and PFC"
+    yield Finding(host.name, f"DCBX of {interface}", got, expected, _PROVISION)
 
 
 def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:

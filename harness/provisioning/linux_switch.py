@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 from rogue.harness.provisioning.clocks import clock_offset
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.places import PROGRAMS
-from rogue.remote.connection import Shell, connect
+from rogue.remote.connection import Connection, connect
 from rogue.remote.errors import NodeError
 
 WIRE_OVERHEAD_BYTES: Final = 24
@@ -251,8 +251,8 @@ class SwitchConnection:
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        self._shell: Shell = self._stack.enter_context(connect(self._login))
-        self._offset_s = clock_offset(self._shell).offset_s
+        self._connection: Connection = self._stack.enter_context(connect(self._login))
+        self._offset_s = clock_offset(self._connection).offset_s
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -300,4 +300,4 @@ class SwitchConnection:
         command = f"export {PROGRAMS}; {script}"
         if self._login.user != "root":
             command = f"sudo -n sh -c {shlex.quote(command)}"
-        return self._shell.run(command, text)
+        return self._connection.run(command, text)

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.places import AGENT
-from rogue.remote.connection import Shell
+from rogue.remote.connection import Connection
 from rogue.remote.errors import NodeError
 
 HOSTS_MIN: Final = 3
@@ -63,12 +63,12 @@ Flood = tuple[Arrived, list[dict[str, Any]]]
 
 
 def measure_marks(
-    inventory: Inventory, facts: Mapping[str, Facts], shells: Mapping[str, Shell]
+    inventory: Inventory, facts: Mapping[str, Facts], connections: Mapping[str, Connection]
 ) -> list[Finding]:
     """Return findings about marks that the inventory declares; without declared marks there are none.
 
     One host after the other receives from one and from two others, which together fill the port to it.
-    shells: of all hosts.
+    connections: of all hosts.
     """
     switches = [switch for switch in inventory.hardware_switches if switch.variables.marking]
     if not switches:
@@ -81,7 +81,7 @@ def measure_marks(
         senders = [inventory.hosts[(number + step) % len(inventory.hosts)] for step in (1, 2)]
         rates_bps = [_line_rate_bps(facts.get(each.name, {})) for each in (receiver, senders[0])]
         try:
-            alone, both = (_flood(shells, receiver, own) for own in (senders[:1], senders))
+            alone, both = (_flood(connections, receiver, own) for own in (senders[:1], senders))
             finding = judge(receiver, _counts(alone, both), *rates_bps)
         except NodeError as error:
             advice = "try again, and see the agent's error there"
@@ -166,17 +166,17 @@ def _counts(alone: Flood, both: Flood) -> FloodCounts:
     )
 
 
-def _flood(shells: Mapping[str, Shell], receiver: Host, senders: Sequence[Host]) -> Flood:
-    before = arrived_until_now(shells[receiver.name].run(COUNTERS))
+def _flood(connections: Mapping[str, Connection], receiver: Host, senders: Sequence[Host]) -> Flood:
+    before = arrived_until_now(connections[receiver.name].run(COUNTERS))
     with ThreadPoolExecutor(len(senders)) as pool:
-        sent = list(pool.map(lambda each: _send(shells[each.name], each, receiver), senders))
-    after = arrived_until_now(shells[receiver.name].run(COUNTERS))
+        sent = list(pool.map(lambda each: _send(connections[each.name], each, receiver), senders))
+    after = arrived_until_now(connections[receiver.name].run(COUNTERS))
     return Arrived(*(now - then for now, then in zip(after, before, strict=True))), sent
 
 
-def _send(shell: Shell, sender: Host, receiver: Host) -> dict[str, Any]:
+def _send(connection: Connection, sender: Host, receiver: Host) -> dict[str, Any]:
     """Return the report of a sender; NodeError if it is not JSON."""
-    output = shell.run(flood_command(sender, receiver), limit_s=LIMIT_S)
+    output = connection.run(flood_command(sender, receiver), limit_s=LIMIT_S)
     try:
         found: dict[str, Any] = json.loads(output)
     except ValueError:

@@ -14,7 +14,7 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.findings import Facts, Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.places import AGENT, WITH_PROGRAMS
-from rogue.remote.connection import Shell, connect
+from rogue.remote.connection import Connection, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.workloads.printable import parse_json
@@ -86,17 +86,19 @@ class End(NamedTuple):
 
 
 def measure_transfers(
-    inventory: Inventory, facts: Mapping[str, Facts], shells: Mapping[str, Shell]
+    inventory: Inventory, facts: Mapping[str, Facts], connections: Mapping[str, Connection]
 ) -> list[Finding]:
     """Return findings about transfers between hosts with cards; pairs that share no host send at once.
 
-    shells: by host; a host without one is left out.
+    connections: by host; a host without one is left out.
     """
-    ends = [end for end in ends_of(inventory, facts) if end.name in shells]
+    ends = [end for end in ends_of(inventory, facts) if end.name in connections]
     findings: list[Finding] = []
     with ThreadPoolExecutor(max(1, len(ends) // 2)) as pool:
         for pairs in rounds(ends):
-            findings += [each for each in pool.map(partial(_transfer, shells), pairs) if each is not None]
+            findings += [
+                each for each in pool.map(partial(_transfer, connections), pairs) if each is not None
+            ]
     return findings
 
 
@@ -118,11 +120,11 @@ def ends_of(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[End]:
             yield End(host, own)
 
 
-def _transfer(shells: Mapping[str, Shell], pair: tuple[End, End]) -> Finding | None:
+def _transfer(connections: Mapping[str, Connection], pair: tuple[End, End]) -> Finding | None:
     sender, receiver = pair
     what = f"transfer to {receiver.name} over the experiment network"
     try:
-        output = transferred(shells, pair)
+        output = transferred(connections, pair)
     except NodeError as error:
         if f"unrecognized option '{_OVER_IPV6}'" in str(error):
             got, expected = f"a perftest without {_OVER_IPV6}", "a later one, as addresses are of IPv6"
@@ -133,7 +135,9 @@ def _transfer(shells: Mapping[str, Shell], pair: tuple[End, End]) -> Finding | N
     return judge_bandwidth(pair, what, output)
 
 
-def transferred(shells: Mapping[str, Shell], pair: tuple[End, End], options: Sequence[str] = ()) -> str:
+def transferred(
+    connections: Mapping[str, Connection], pair: tuple[End, End], options: Sequence[str] = ()
+) -> str:
     """Return perftest's output at the sender, the first of the pair; NodeError if the transfer fails.
 
     The sender tries again while the server has not started yet.
@@ -143,9 +147,11 @@ def transferred(shells: Mapping[str, Shell], pair: tuple[End, End], options: Seq
     pairs = ("-q", str(_QUEUE_PAIRS)) if slower_bps > _ONE_PAIR_BPS_MAX else ()
     serve, client = receiver.command(None, (*pairs, *options)), sender.command(receiver, (*pairs, *options))
     tries = f"for try in {' '.join(map(str, range(_TRIES)))}; do {client} && exit 0; sleep 1; done; exit 1"
-    server = shells[receiver.name].open_session(f"timeout {LIMIT_S:.0f} {serve}")
+    server = connections[receiver.name].open_session(f"timeout {LIMIT_S:.0f} {serve}")
     try:
-        return shells[sender.name].run(f"timeout {LIMIT_S:.0f} sh -c {shlex.quote(tries)}", limit_s=LIMIT_S)
+        return connections[sender.name].run(
+            f"timeout {LIMIT_S:.0f} sh -c {shlex.quote(tries)}", limit_s=LIMIT_S
+        )
     finally:
         server.close()
 
@@ -185,26 +191,28 @@ _MOST: Final = 0.5
 """The test's packets are in the priority with more than this share; the kernel sends some in others."""
 
 
-def priorities_of_levels(shells: Mapping[str, Shell], sender: End, receiver: End) -> dict[str, object]:
+def priorities_of_levels(
+    connections: Mapping[str, Connection], sender: End, receiver: End
+) -> dict[str, object]:
     """Return `priorities` by service level, None where nothing was counted, or the `reason` of a failure."""
     try:
-        return {"priorities": [_priority(shells, sender, receiver, level) for level in range(8)]}
+        return {"priorities": [_priority(connections, sender, receiver, level) for level in range(8)]}
     except NodeError as error:
         return {"reason": str(error)}
 
 
-def _priority(shells: Mapping[str, Shell], sender: End, receiver: End, level: int) -> int | None:
-    before = sent_packets(shells[sender.name], str(sender.port["netdev"]))
-    transferred(shells, (sender, receiver), ("-S", str(level)))
-    after = sent_packets(shells[sender.name], str(sender.port["netdev"]))
+def _priority(connections: Mapping[str, Connection], sender: End, receiver: End, level: int) -> int | None:
+    before = sent_packets(connections[sender.name], str(sender.port["netdev"]))
+    transferred(connections, (sender, receiver), ("-S", str(level)))
+    after = sent_packets(connections[sender.name], str(sender.port["netdev"]))
     risen = {priority: count - before.get(priority, 0) for priority, count in after.items()}
     most = max(risen, key=lambda priority: risen[priority], default=None)
     return most if most is not None and risen[most] > _MOST * sum(risen.values()) else None
 
 
-def sent_packets(shell: Shell, netdev: str) -> dict[int, int]:
+def sent_packets(connection: Connection, netdev: str) -> dict[int, int]:
     """Return the packets that left an interface, RDMA included, by priority."""
-    output = shell.run(f"{WITH_PROGRAMS} ethtool -S {shlex.quote(netdev)}")
+    output = connection.run(f"{WITH_PROGRAMS} ethtool -S {shlex.quote(netdev)}")
     return {int(priority): int(count) for priority, count in _COUNTER.findall(output)}
 
 
@@ -227,7 +235,7 @@ Scrub = Callable[[str], str]
 
 
 def collect_cards(
-    inventory: Inventory, open_shell: Callable[[Login], AbstractContextManager[Shell]] = connect
+    inventory: Inventory, open_connection: Callable[[Login], AbstractContextManager[Connection]] = connect
 ) -> str:
     """Return the JSON text about the first two hosts with cards; NodeError if one of them does not reply."""
     hosts = [host for host in inventory.hosts if host.variables.rdma_device_kind == "card"][:_HOSTS]
@@ -237,10 +245,13 @@ def collect_cards(
             "two cards of one kind."
         )
     with ExitStack() as stack:
-        shells = {host.name: stack.enter_context(open_shell(host.login)) for host in hosts}
-        replies = [_report(shells[host.name], host) for host in hosts]
+        connections = {host.name: stack.enter_context(open_connection(host.login)) for host in hosts}
+        replies = [_report(connections[host.name], host) for host in hosts]
         ends = [End(host, each["where"]) for host, each in zip(hosts, replies, strict=True)]
-        between = {"service_levels": priorities_of_levels(shells, *ends), "uc_transfer": _uc(shells, *ends)}
+        between = {
+            "service_levels": priorities_of_levels(connections, *ends),
+            "uc_transfer": _uc(connections, *ends),
+        }
     devices = [str(each["where"][key]) for each in replies for key in ("device", "netdev")]
     names = dict.fromkeys([*names_in(inventory), *devices], NAME)
     scrub = scrubbing(names | {host.name: f"card {number}" for number, host in enumerate(hosts)})
@@ -254,8 +265,8 @@ def card_command(host: Host) -> str:
     return command if host.login.user == "root" else f"sudo -n {command}"
 
 
-def _report(shell: Shell, host: Host) -> Bundle:
-    text = shell.run(card_command(host), limit_s=REPORT_LIMIT_S)
+def _report(connection: Connection, host: Host) -> Bundle:
+    text = connection.run(card_command(host), limit_s=REPORT_LIMIT_S)
     try:
         reply: Any = parse_json(text.encode())
         where = {key: reply["where"][key] for key in ("device", "port", "gid_index", "netdev")}
@@ -266,10 +277,10 @@ def _report(shell: Shell, host: Host) -> Bundle:
         raise NodeError(f"{host.name}: got `{got}` from the agent, expected {expected}") from None
 
 
-def _uc(shells: Mapping[str, Shell], sender: End, receiver: End) -> Bundle:
+def _uc(connections: Mapping[str, Connection], sender: End, receiver: End) -> Bundle:
     """Return the rate of WRITEs over UC, which are not acknowledged."""
     try:
-        gbps = mean_gbps(transferred(shells, (sender, receiver), ("-c", "UC")))
+        gbps = mean_gbps(transferred(connections, (sender, receiver), ("-c", "UC")))
     except NodeError as error:
         return {"reason": str(error)}
     return {"reason": "no result of ib_write_bw"} if gbps is None else {"gbps": gbps}

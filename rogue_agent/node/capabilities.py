@@ -10,6 +10,7 @@ from pathlib import Path
 from rogue.agent.drivers.limiters.dcb import has_limiters, paused_priorities
 from rogue.agent.drivers.verbs.card_facts import by_firmware, card_facts, dcqcn_state, output_of
 from rogue.agent.drivers.verbs.discovery import SYSFS, PortAddress, roce_ports
+from rogue.agent.node.host_facts import idle_states, interrupt_moderation, offloads
 from rogue.agent.node.messages import PROTOCOL, Capabilities
 
 TCP_CONGESTION_CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -43,6 +44,7 @@ def capabilities(
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         congestion_controls=controls.read_text().split() if controls.exists() else [],
         ports=[_with_facts(_port(port), facts[port.device]) for port in ports],
+        idle_states=idle_states(),
         limiters=_limiters(sorted({port.netdev for port in ports if port.netdev and has_limiters})),
     )
 
@@ -61,6 +63,8 @@ def _port(port: PortAddress) -> dict[str, object]:
         "hca_type": port.hca_type,
         "dcqcn": dcqcn_state(port.netdev, port.driver),
         "paused": " ".join(map(str, paused_priorities(port.netdev))),
+        "offloads": offloads(port.netdev, output_of),
+        "interrupt_moderation": interrupt_moderation(port.netdev, output_of),
     }
 
 

@@ -266,9 +266,10 @@ class Capabilities(Message):
     cores: int = field(metadata=_takes(integer(1, 1 << 20)))
     memory_bytes: int = field(metadata=_takes(_BYTES))
     congestion_controls: list[str] = field(metadata=_takes(many(_NAME, 64)))
-    ports: list[dict[str, object]] = field(metadata=_takes(many(parameters(16), 64)))
+    ports: list[dict[str, object]] = field(metadata=_takes(many(parameters(32), 64)))
     limiters: list[str] = field(metadata=_takes(many(_NAME, 64)))
     directory: str | None = field(default=None, metadata=_takes(optional(_WORDS)))
+    idle_states: str | None = field(default=None, metadata=_takes(optional(_WORDS)))
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from rogue.agent.node.messages import (
     Started,
 )
 from rogue.agent.node.wire import AgentClient
-from rogue.remote.connection import Shell, connect
+from rogue.remote.connection import Connection, connect
 from rogue.remote.login import Login
 from rogue.virtual.errors import VirtualTestbedError
 
@@ -46,7 +46,7 @@ Rows = list[dict[str, str]]
 class Node:
     """One node: its agent, its experiment address, and how far its clock is ahead of ours."""
 
-    def __init__(self, connection: Shell, client: AgentClient, address: str) -> None:
+    def __init__(self, connection: Connection, client: AgentClient, address: str) -> None:
         self.connection = connection
         self.client = client
         self.address = address
@@ -60,7 +60,7 @@ class Node:
 
 
 @contextmanager
-def agent(login: Login) -> Iterator[tuple[Shell, AgentClient]]:
+def agent(login: Login) -> Iterator[tuple[Connection, AgentClient]]:
     """Put the agent on a machine and open a conversation with it; an error carries the agent's own words."""
     with connect(login) as connection:
         connection.put(agent_archive(), _AGENT_PATH)

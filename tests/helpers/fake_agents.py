@@ -45,7 +45,7 @@ from rogue.harness.provisioning.inventory import (
 )
 from rogue.harness.provisioning.linux_switch import PortCounters, PortSettings
 from rogue.harness.testbeds.ssh.nodes import Node
-from rogue.remote.connection import Shell
+from rogue.remote.connection import Connection
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 
@@ -190,7 +190,7 @@ class DoolChannel:
     def close(self) -> None: ...
 
 
-class FakeShell:
+class FakeConnection:
     """Gives out the files of an agent, and runs nothing but dool."""
 
     def __init__(self, agent: FakeAgent, node: str = "h0") -> None:
@@ -220,7 +220,7 @@ class FakeShell:
 
 def fake_node(name: str, agent: FakeAgent) -> Node:
     channel = cast("paramiko.Channel", FakeChannel(agent))
-    return Node(fake_host(name), cast("Shell", FakeShell(agent, name)), channel)
+    return Node(fake_host(name), cast("Connection", FakeConnection(agent, name)), channel)
 
 
 def fake_host(name: str) -> Host:

@@ -15,6 +15,11 @@ from helpers.fake_node import FakeNode
 
 PCI = "0000:03:00.0"
 INTERRUPTS = ("120", "121", "122")
+_OFFLOADS = {
+    "tso": "tcp-segmentation-offload",
+    "gro": "generic-receive-offload",
+    "lro": "large-receive-offload",
+}
 _SWAPPED = "0:1 1:0 2:2 3:3 4:4 5:5 6:6 7:7"
 
 
@@ -29,6 +34,11 @@ class FakeCardNode(FakeNode):
         super().__init__(root)
         self.driver = driver
         self.link_toggles = 0
+        self.dcbx = ["cee", "ieee"] if driver == "mlx5_core" else ["host", "cee", "ieee"]
+        self.keeps_dcbx = False
+        self.mstconfig = ""
+        self.features = dict(zip(_OFFLOADS.values(), ("off", "on", "off"), strict=True))
+        self.moderation = {"adaptive-rx": "on", "rx-usecs": "8"}
         self.objects = {
             "ets": {"tc-tsa": _all("vendor"), "tc-bw": _all("100"), "prio-tc": _SWAPPED},
             "pfc": {"prio-pfc": _all("off")},
@@ -42,7 +52,13 @@ class FakeCardNode(FakeNode):
         return self.driver == "mlx5_core" and bool(self.objects["app"]["dscp-prio"])
 
     def state(self) -> dict[str, object]:
-        return {**super().state(), "dcb": {name: dict(words) for name, words in self.objects.items()}}
+        return {
+            **super().state(),
+            "dcb": {name: dict(words) for name, words in self.objects.items()},
+            "dcbx": "host" in self.dcbx,
+            "features": dict(self.features),
+            "moderation": dict(self.moderation),
+        }
 
     def _lay_out(self, has_ofed: bool) -> None:
         device = "mlx5_0" if self.driver == "mlx5_core" else "mlx4_0"
@@ -59,6 +75,12 @@ class FakeCardNode(FakeNode):
             self.write(f"/proc/irq/{number}/smp_affinity_list", "0-7\n")
         for cpu in range(2):
             self.write(f"/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor", "powersave\n")
+            for state, latency_us in enumerate((0, 2, 133)):
+                place = f"/sys/devices/system/cpu/cpu{cpu}/cpuidle/state{state}"
+                self.write(f"{place}/latency", f"{latency_us}\n")
+                self.write(f"{place}/disable", "0\n")
+        model = "MT4117" if self.driver == "mlx5_core" else "MT4103"
+        self.write(f"/sys/class/infiniband/{device}/hca_type", f"{model}\n")
         self.write(f"/sys/class/infiniband/{device}/ports/1/gid_attrs/ndevs/0", "eth1\n")
         if self.driver == "mlx5_core":
             for name, value in (("rp_ai_rate", "5"), ("rp_min_dec_fac", "50"), ("np_cnp_dscp", "48")):
@@ -71,11 +93,14 @@ class FakeCardNode(FakeNode):
         """Reset the driver to its defaults."""
         with TemporaryDirectory() as directory:
             fresh = FakeCardNode(Path(directory), self.driver)
-        self.objects = fresh.objects
+        self.objects, self.dcbx = fresh.objects, fresh.dcbx
+        self.features, self.moderation = fresh.features, fresh.moderation
 
     def _dcb(self, command: list[str], text: str) -> str:
         words = [word for word in command if word != "-N"]
         name, verb, interface = words[1], words[2], words[4]
+        if name == "dcbx" and interface == "eth1":
+            return self._dcbx(command, verb, words[5:])
         if interface != "eth1" or name not in self.objects:
             raise CommandError(command, "Attribute read: Operation not supported")
         if verb == "show":
@@ -94,6 +119,46 @@ class FakeCardNode(FakeNode):
             return ""
         assert verb == "set"
         self._set(command, name, words[5:])
+        return ""
+
+    def _dcbx(self, command: list[str], verb: str, words: list[str]) -> str:
+        """mlx5 refuses a mode without host, mlx4 both versions; without words `dcb` prints its help."""
+        if verb == "show":
+            return " ".join(self.dcbx) + " \n"
+        if not words:
+            return ""
+        if "host" not in words or (self.driver == "mlx4_core" and {"cee", "ieee"} <= set(words)):
+            raise CommandError(command, "Attribute write: Invalid argument")
+        if not self.keeps_dcbx:
+            self.dcbx = words
+        return ""
+
+    def _mstconfig(self, command: list[str], _text: str) -> str:
+        assert command[1:] == ["-d", PCI, "query"]
+        if not self.mstconfig:
+            raise CommandError(command, "-E- Failed to open the device")
+        return self.mstconfig
+
+    def give_dcbx_to_firmware(self, interface: str) -> None:
+        assert interface == "eth1"
+        self.commands.append("netlink: DCBX of eth1 to the firmware")
+        self.dcbx = [word for word in self.dcbx if word != "host"]
+
+    def _ethtool(self, command: list[str], _text: str) -> str:
+        option, interface, *words = command[1:]
+        if interface != "eth1":
+            return str(super()._ethtool(command, _text))
+        if option == "-k":
+            return "".join(f"{name}: {state}\n" for name, state in self.features.items())
+        if option == "-c":
+            moderation = self.moderation
+            return f"Adaptive RX: {moderation['adaptive-rx']}  TX: off\nrx-usecs:\t{moderation['rx-usecs']}\n"
+        pairs = dict(zip(words[::2], words[1::2], strict=True))
+        if option == "-K":
+            self.features |= {_OFFLOADS[name]: state for name, state in pairs.items()}
+        else:
+            assert option == "-C"
+            self.moderation |= pairs
         return ""
 
     def _set(self, command: list[str], name: str, words: list[str]) -> None:

@@ -14,7 +14,7 @@ from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import (
     keep,
     restore,
 )
-from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
+from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError, System
 from helpers.fake_card import INTERRUPTS, PCI, FakeCardNode
 from helpers.fake_node import FakeNode
 
@@ -38,6 +38,7 @@ SHARES = "0:13 1:13 2:13 3:13 4:12 5:12 6:12 7:12"
 ONE_TO_ONE = "0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7"
 ETS = "0:ets 1:ets 2:ets 3:ets 4:ets 5:ets 6:ets 7:ets"
 SET_ETS = f"dcb ets set dev eth1 tc-tsa {ETS} tc-bw {SHARES} prio-tc {ONE_TO_ONE}"
+TO_HOST = "dcb dcbx set dev eth1 host ieee"
 LIMITED = "0:0bit 1:0bit 2:0bit 3:800Mbit 4:0bit 5:0bit 6:0bit 7:0bit"
 SET_PFC = "dcb pfc set dev eth1 prio-pfc 0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off"
 
@@ -49,7 +50,8 @@ def priorities(trust: str = "pcp", *paused: int) -> dict[str, Any]:
 
 def card_settings() -> dict[str, Any]:
     files = {PARAMETER: 20, GOVERNOR: "performance", AFFINITY: 4, MTU: 4200}
-    return {"kernel_files": files, **priorities("dscp", 3)}
+    features = {"tso": True, "adaptive-rx": "off", "rx-usecs": 3}
+    return {"kernel_files": files, **priorities("dscp", 3), "features": {"eth1": features}}
 
 
 def set_all(node: FakeNode, wanted: dict[str, Any], *, check: bool = False) -> list[str]:
@@ -142,7 +144,7 @@ def test_reboot_is_drift_and_healed_once(tmp_path: Path) -> None:
     assert drift(node) == []
     node.reboot()
     node.path(LEFT).unlink()
-    assert len(drift(node)) == 5
+    assert len(drift(node)) == 6
     assert "card_priorities eth1" in set_all(node, card_settings())
     assert (drift(node), set_all(node, card_settings())) == ([], [])
 
@@ -189,8 +191,8 @@ def test_interrupts_are_not_restored_after_a_reboot(tmp_path: Path) -> None:
     [
         ("mlx4_core", "pcp", (), [SET_ETS]),
         ("mlx4_core", "pcp", (3,), [SET_ETS, SET_PFC]),
-        ("mlx5_core", "pcp", (), [SET_ETS]),
-        ("mlx5_core", "dscp", (3,), [SET_ETS, SET_PFC, "dcb app add dev eth1 dscp-prio 26:3"]),
+        ("mlx5_core", "pcp", (), [TO_HOST, SET_ETS]),
+        ("mlx5_core", "dscp", (3,), [TO_HOST, SET_ETS, SET_PFC, "dcb app add dev eth1 dscp-prio 26:3"]),
     ],
 )
 def test_commands_for_each_driver(
@@ -204,6 +206,7 @@ def test_commands_for_each_driver(
 def test_shares_are_set_even_if_reported(tmp_path: Path) -> None:
     node = FakeCardNode(tmp_path)
     node.objects["ets"] = {"tc-tsa": ETS, "tc-bw": SHARES, "prio-tc": ONE_TO_ONE}
+    node.dcbx = ["host", "cee", "ieee"]
     set_all(node, priorities())
     assert [command for command in node.commands if " show " not in command] == [SET_ETS]
     assert node.link_toggles == 0, "pauses did not change, and the link stays up"
@@ -227,6 +230,45 @@ def test_unsupported_card_settings_are_refused(tmp_path: Path, node: FakeNode) -
     assert not [command for command in node.commands if " set " in command]
     with pytest.raises(StateError, match="interface eth1: its driver has no priorities"):
         set_all(node, priorities("pcp", 3))
+
+
+def test_firmware_hands_dcbx_to_the_host_and_gets_it_back(tmp_path: Path) -> None:
+    """A willing firmware would take ETS and PFC from the switch."""
+    node = FakeCardNode(tmp_path)
+    keep(node, [], False)
+    set_all(node, priorities())
+    assert node.dcbx == ["host", "ieee"]
+    restore(node, False)
+    assert "netlink: DCBX of eth1 to the firmware" in node.commands
+    assert "host" not in node.dcbx
+
+
+def test_firmware_that_keeps_dcbx_is_an_error(tmp_path: Path) -> None:
+    node = FakeCardNode(tmp_path)
+    node.keeps_dcbx = True
+    with pytest.raises(StateError, match="eth1: its firmware keeps DCBX, and may take ETS and PFC from the"):
+        set_all(node, priorities())
+
+
+def test_only_other_features_are_set(tmp_path: Path) -> None:
+    node = FakeCardNode(tmp_path)
+    wanted = {"features": {"eth1": {"tso": "on", "gro": "on", "adaptive-rx": "off", "rx-usecs": 3}}}
+    assert set_all(node, wanted) == ["features eth1"]
+    changing = [command for command in node.commands if " -K " in command or " -C " in command]
+    assert changing == ["ethtool -K eth1 tso on", "ethtool -C eth1 adaptive-rx off rx-usecs 3"]
+    assert (set_all(node, wanted), drift(node)) == ([], [])
+
+
+@pytest.mark.parametrize("wanted", [{"ufo": "on"}, {"tso": "yes"}, {"rx-usecs": "-1"}, {"lro": "on; id"}])
+def test_unknown_features_are_refused(tmp_path: Path, wanted: dict[str, object]) -> None:
+    with pytest.raises(StateError, match=r"features of eth1: got .* expected on or off for tso, gro, lro"):
+        set_all(FakeCardNode(tmp_path), {"features": {"eth1": wanted}})
+
+
+def test_interface_without_dcb_refuses_over_netlink() -> None:
+    """The request is well-formed: the kernel finds the interface, which has no DCB."""
+    with pytest.raises(StateError, match="interface lo: its driver does not give DCBX back to the firmware"):
+        System().give_dcbx_to_firmware("lo")
 
 
 def test_foreign_queueing_discipline_is_not_replaced(node: FakeNode) -> None:

@@ -227,6 +227,29 @@ def test_trust_pauses_and_dcqcn_of_a_card(tmp_path: Path) -> None:
     assert interfaces["eth1"]["card"]["local_processors"] == [0, 1, 4]
 
 
+def test_dcbx_and_its_firmware(tmp_path: Path) -> None:
+    """mstconfig needs root, so without it the firmware's setting is unknown."""
+    node = FakeCardNode(tmp_path)
+
+    def card() -> dict[str, Any]:
+        found: dict[str, Any] = examine(node, {**OPTIONS, "interfaces": ["eth1"]})["interfaces"]["eth1"][
+            "card"
+        ]
+        return found
+
+    assert (card()["dcbx"], card()["is_willing"]) == ("cee ieee", None)
+    node.mstconfig = "   DCBX_WILLING_P1     True(1)\n   DCBX_WILLING_P2     False(0)\n"
+    assert card()["is_willing"] is True
+    node.mstconfig = node.mstconfig.replace("P1     True(1)", "P1     False(0)")
+    assert card()["is_willing"] is False
+
+
+def test_idle_states_by_file(tmp_path: Path) -> None:
+    states = examine(FakeCardNode(tmp_path), OPTIONS)["idle_states"]
+    assert len(states) == 6
+    assert states["/sys/devices/system/cpu/cpu1/cpuidle/state2/disable"] == 133
+
+
 def test_dcqcn_state(tmp_path: Path) -> None:
     def dcqcn(node: FakeNode) -> dict[str, Any]:
         return dcqcn_of(node, "eth1", card_of(node, "eth1"))

@@ -1,44 +1,99 @@
-"""Test: roles for cards, soft-RoCE and TCP, played by Ansible in check mode, request the golden values."""
+"""Tests: every role, played by Ansible, sets, installs and refuses what the golden file says."""
 
 import os
-import shutil
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ansible_runner
 import pytest
 import yaml
-from ansible_collections.rogue.testbed.plugins.modules.node_facts import examine
-from helpers.fake_card import FakeCardNode
+from helpers.role_player import play, shipped_roles
 
-PLAYBOOKS = Path(__file__).parents[2] / "playbooks"
+_TITLE = (
+    "# What each role does on each host of test_provision.py, which writes this file with UPDATE_GOLDEN=1.\n"
+)
 GOLDEN = Path(__file__).with_name("provisioned.yaml")
-ROLES = {"soft_roce", "priorities", "roce", "card_priorities", "dcqcn", "tuning", "tcp"}
-NODE_IN_MEMORY = """
-
-import sys, tempfile
-sys.path.insert(0, {tests!r})
-from helpers.fake_card import FakeCardNode
-System = lambda: FakeCardNode(Path(tempfile.mkdtemp(dir={directory!r})), has_ofed=True)
-"""
-"""Replaces the node at the end of the collection's `system.py`."""
-QUESTIONS = {
-    "tools": [], "interfaces": ["eth0", "eth1"], "mac": "", "address": "", "peers": {}, "packet_bytes": 1500,
-    "files": [],
-}  # fmt: skip
-CARD = {
-    "rdma_device_kind": "card",
-    "experiment_interface": "eth1",
-    "experiment_dscp": 30,
-    "card_priorities_trust": "dscp",
-    "card_priorities_paused": [3],
-    "dcqcn_state": "disabled",
-    "dcqcn_parameters": {"rp_ai_rate": 20},
-}
+CARD = {"rdma_device_kind": "card", "experiment_interface": "eth1"}
 SOFT_ROCE = {"rdma_device_kind": "soft_roce", "experiment_interface": "eth0"}
+DOCA = {"ofed_version": "2.9.1", "ofed_url": "https://mirror/doca-host.deb", "ofed_sha256": "AB" * 32}
+RHEL = {"family": "rhel", "distribution": "Rocky Linux 10"}
+NODES: dict[str, dict[str, Any]] = {
+    "card": {
+        **CARD,
+        **DOCA,
+        "experiment_dscp": 30,
+        "card_priorities_trust": "dscp",
+        "card_priorities_paused": [3],
+        "dcqcn_state": "disabled",
+        "dcqcn_parameters": {"rp_ai_rate": 20},
+        "tuning_idle_latency_us_max": 2,
+        "tuning_features": {"lro": "off", "rx-usecs": 3},
+        "base_package_proxy": "http://proxy:3142",
+        "base_package_repository": "deb [trusted=yes] file:/srv/debs ./",
+    },
+    "connectx3": {
+        **CARD,
+        "driver": "mlx4_core",
+        "only": "base rdma roce card_priorities dcqcn tuning packages",
+        "tuning_interrupts": False,
+        "tuning_governor": "",
+        "here": {"packages": [
+            "ethtool", "ibverbs-providers", "ibverbs-utils", "iproute2", "iputils-ping", "kmod", "perftest",
+            "procps", "python3", "python3-pyverbs",
+        ]},
+    },
+    "soft_roce": {
+        **SOFT_ROCE,
+        "soft_roce_packages": ["linux-modules-extra-6.1"], "dcqcn_state": "enabled",
+        "only": "rdma kernel_modules soft_roce priorities tcp",
+    },
+    "rocky": {
+        **SOFT_ROCE,
+        "facts": RHEL,
+        "only": "base rdma kernel_modules soft_roce priorities packages",
+        "experiment_address": "fd00::10",
+        "base_package_repository": "baseurl=file:///srv/rpms gpgcheck=0",
+        "here": {"packages": ["iproute", "kmod"]},
+    },
+    "switch": {"group": "switch", "switch_linux_trees": {"eth0": [], "eth1": ["qdisc add dev eth1 root"]}},
+}  # fmt: skip
+UNKNOWN_DCQCN = {"interfaces": {"eth1": {"card": {
+    "pci": "", "driver": "mlx5_core", "model": "MT4119",
+    "dcqcn": {"state": "unknown", "switches": {}, "parameters": {}, "reason": "the inbox driver"},
+}}}}  # fmt: skip
+REFUSED: list[tuple[str, dict[str, Any]]] = [
+    ("base", {"base_package_proxy": 'http://p";\nDPkg::Pre-Invoke {"id";};'}),
+    ("base", {"base_package_repository": "deb file:/srv ./\ndeb http://elsewhere ./"}),
+    ("base", {"base_packages": ["--allow-unauthenticated"]}),
+    ("base", {"base_packages": ["sudo-"]}),
+    ("base", {"base_packages": ["/tmp/a.deb"]}),
+    ("base", {"facts": RHEL, "base_package_repository": "baseurl=file:///srv gpgcheck=0 proxy=http://p"}),
+    ("base", {"facts": RHEL, "base_package_proxy": "http://proxy:3142"}),
+    ("kernel_modules", {"rdma_kernel_modules": ["--config=/tmp/a"]}),
+    ("kernel_modules", {"tcp_congestion_controls": ["dctcp --force"]}),
+    ("rdma", {"rdma_locked_memory": "unlimited\nroot hard nproc 0"}),
+    ("rdma", {"rdma_device_kind": "soft_roce", "soft_roce_packages": ["a b"]}),
+    ("ofed", {**DOCA, "ofed_url": "ftp://a"}),
+    ("ofed", {**DOCA, "ofed_version": "2.9; id"}),
+    ("ofed", {**DOCA, "ofed_sha256": "ab"}),
+    ("ofed", {**DOCA, "facts": RHEL}),
+    ("ofed", {**DOCA, "driver": "mlx4_core"}),
+    ("ofed", {**DOCA, "ofed_version": "3.0"}),
+    ("dcqcn", {"dcqcn_parameters": {"../../x": 1}}),
+    ("dcqcn", {"facts": UNKNOWN_DCQCN, "dcqcn_state": "enabled"}),
+    ("dcqcn", {"facts": UNKNOWN_DCQCN, "dcqcn_state": "disabled"}),
+    ("roce", {"facts": {"interfaces": {"eth1": {"card": None}}}}),
+    ("ofed", {**DOCA, "facts": {"kernel": "6.1-headers-absent"}}),
+    ("base", {"base_packages": ["absent"]}),
+    ("kernel_modules", {"rdma_kernel_modules": ["absent"]}),
+    ("card_priorities", {"card_priorities_trust": "both"}),
+]
+"""Roles with variables that would become another option, line, file or program, or that cannot work."""
+HOSTS = NODES | {
+    f"refused_{number}_{role}": {**CARD, "only": role, **variables}
+    for number, (role, variables) in enumerate(REFUSED)
+}
 
 
 @pytest.fixture(autouse=True)
@@ -50,45 +105,12 @@ def signals_restored() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-def test_roles_would_set_the_golden_values(tmp_path: Path) -> None:
-    """After an intended change of a role, change the golden file as well."""
-    shutil.copytree(PLAYBOOKS, tmp_path / "project")
-    (system,) = (tmp_path / "project").rglob("system.py")
-    words = NODE_IN_MEMORY.format(tests=str(PLAYBOOKS.parent / "tests"), directory=str(tmp_path))
-    system.write_text(system.read_text() + words)
-    play = yaml.safe_load((PLAYBOOKS / "provision.yml").read_text())[1]
-    play["roles"] = [each for each in play["roles"] if each["role"] in ROLES]
-    (tmp_path / "project/roles.yml").write_text(yaml.safe_dump([play]))
-    (tmp_path / "data").mkdir()
-    common = {
-        "ansible_connection": "local",
-        "ansible_user": "root",
-        "ansible_python_interpreter": sys.executable,
-        "experiment_mtu": 4200,
-        "node": {"facts": examine(FakeCardNode(tmp_path / "node", has_ofed=True), QUESTIONS)},
-    }
-    hosts = {"h0": CARD, "h1": SOFT_ROCE}
-    found: dict[str, dict[str, Any]] = {host: {} for host in hosts}
-
-    def on_event(event: dict[str, Any]) -> bool:
-        data = event["event_data"]
-        diff = data.get("res", {}).get("diff", [])
-        for each in [diff] if isinstance(diff, dict) else diff:
-            after = each.get("after")
-            found[data["host"]] |= after if "after_header" not in each else {each["after_header"]: after}
-        return False
-
-    done = ansible_runner.run(
-        private_data_dir=str(tmp_path / "data"),
-        project_dir=str(tmp_path / "project"),
-        playbook="roles.yml",
-        inventory={"all": {"vars": common, "children": {"hosts": {"hosts": hosts}}}},
-        envvars={"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
-        cmdline="--check --diff",
-        event_handler=on_event,
-        quiet=True,
-    )
-    assert done.rc == 0, done.stdout.read()
+def test_roles_set_the_golden_values(tmp_path: Path) -> None:
+    """After an intended change of a role: UPDATE_GOLDEN=1 writes the file anew; review the difference."""
+    found = play(tmp_path, HOSTS, shipped_roles())
+    if os.environ.get("UPDATE_GOLDEN"):
+        GOLDEN.write_text(_TITLE + yaml.safe_dump(found, sort_keys=False, width=110, allow_unicode=True))
     golden = yaml.safe_load(GOLDEN.read_text())
-    assert found["h0"] == golden["h0"]
-    assert found["h1"] == golden["h1"]
+    for role, steps in found.items():
+        for host in HOSTS:
+            assert (role, host, steps.get(host)) == (role, host, golden[role].get(host))

@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from helpers.sshd import Laboratory, laboratory
 from rogue.harness.cli import run_guarded
 from rogue.harness.errors import ExitCode
 from rogue.remote import connection
-from rogue.remote.connection import LOGINS_AT_ONCE, Connection, connect
+from rogue.remote.connection import LOGINS_AT_ONCE, Connection, Connections, connect
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login, resolve
 
@@ -204,7 +205,46 @@ def test_files_are_transferred_over_one_session(
         with pytest.raises(NodeError, match=r"h0: SSH failed: .*"):
             shell.get(str(there / "missing"))
         assert shell.get(str(there / "empty")) == b""
-    assert len(opened) == 2
+    assert len(opened) == 1
+
+
+def test_input_of_any_size_is_sent_at_once(login: Login) -> None:
+    text = "qdisc add dev eth0 root\n" * 20_000
+    with connect(login, limit_s=SHELL_LIMIT_S) as shell:
+        assert shell.run("wc -c", text, limit_s=SHELL_LIMIT_S).strip() == str(len(text))
+
+
+def test_endless_command_is_cut_off(login: Login) -> None:
+    with (
+        connect(login, limit_s=SHELL_LIMIT_S) as shell,
+        pytest.raises(NodeError, match=r"h0: SSH failed: `sleep 20` did not end within 0\.2 s"),
+    ):
+        shell.run("sleep 20", limit_s=0.2)
+
+
+def test_command_of_a_closed_connection_fails(login: Login) -> None:
+    with connect(login, limit_s=SHELL_LIMIT_S) as shell:
+        closer = threading.Timer(0.2, shell.close)
+        closer.start()
+        with pytest.raises(NodeError, match="h0: SSH failed: the connection ended during `sleep 20`"):
+            shell.run("sleep 20")
+        closer.join()
+        with pytest.raises(NodeError, match="h0: SSH failed: the connection has ended"):
+            shell.run("true")
+
+
+def test_group_reports_each_node(login: Login) -> None:
+    """Nodes may share an address, as behind two jump hosts."""
+    logins = [replace(login, node=node) for node in ("h0", "h1")]
+    with Connections.to([*logins, replace(login, node="h2", known_hosts=())], SHELL_LIMIT_S) as nodes:
+        replies = nodes.each(lambda node: node.run(f"echo {node.node}; test {node.node} = h0"))
+        assert list(replies) == ["h0", "h1", "h2"]
+        assert replies["h0"] == "h0\n"
+        assert str(replies["h1"]).endswith("failed (exit code 1): h1")
+        assert str(replies["h2"]).startswith("h2: SSH failed: got no host key of")
+        with pytest.raises(ZeroDivisionError):
+            nodes.each(lambda _: 1 / 0)
+    assert transports() == []
 
 
 def test_node_error_is_printed_by_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from helpers.real_rogue import Running, call
 
 from rogue.harness.errors import ExitCode
 from rogue.harness.results.manifest import read_manifest
-from rogue.remote.connection import Shell, connect
+from rogue.remote.connection import Connection, connect
 from rogue.virtual import persistent
 from rogue.virtual.image.build import Image
 from rogue.virtual.machines.assembly import Accelerator
@@ -71,7 +71,7 @@ def wait_for_traffic(nodes: persistent.PersistentTestbed) -> None:
         )
 
 
-def nothing_runs_on(host: Shell) -> None:
+def nothing_runs_on(host: Connection) -> None:
     """Wait until no process and no file of the agent is left; `timeout` bounds the wait."""
     host.run("timeout 100 sh -c 'while pgrep -f [r]ogue-agent.pyz; do busybox usleep 100000; done'")
     assert host.run(f"find /tmp {SPOOL} -name 'rogue-agent-*'") == ""
@@ -149,7 +149,7 @@ def test_fault_ends_its_cell_only(
 
 
 @contextmanager
-def clock_an_hour_ahead(host: Shell) -> Iterator[None]:
+def clock_an_hour_ahead(host: Connection) -> Iterator[None]:
     host.run(f"date -s '{HOUR_S} seconds'")
     yield
     host.run(f"date -s '-{HOUR_S} seconds'")
@@ -173,7 +173,7 @@ def test_clock_jump_moves_no_measurement(
 
 
 @contextmanager
-def lying_agent(host: Shell) -> Iterator[None]:
+def lying_agent(host: Connection) -> Iterator[None]:
     host.run(f"mv {AGENT} {AGENT}.kept")
     host.put(LIAR.encode(), AGENT)
     yield

@@ -2,13 +2,12 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from rogue.remote.connection import connect
+from rogue.remote.connection import Connections
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Login
 from rogue.virtual.errors import VirtualTestbedError
@@ -139,12 +138,10 @@ def _has_power(directory: Path, machine: str) -> bool:
 def _log_in(logins: Sequence[Login]) -> None:
     """Log in to every machine at once; its host key proves that it is the one that was started."""
 
-    def log_in(login: Login) -> None:
-        with connect(login) as shell:
-            shell.run("true")
-
-    with ThreadPoolExecutor(len(logins)) as pool:
-        list(pool.map(log_in, logins))
+    with Connections.to(logins) as machines:
+        for reply in machines.each(lambda machine: machine.run("true")).values():
+            if isinstance(reply, NodeError):
+                raise reply
 
 
 def _testbed(state: StateDirectory, record: Record) -> PersistentTestbed:
@@ -185,20 +182,19 @@ class MachineState:
 def machine_states(testbed: PersistentTestbed) -> Sequence[MachineState]:
     """Return the state of every machine; the limit for each reply is 15 s."""
     pids = processes.find(testbed.directory)
-    with ThreadPoolExecutor(len(testbed.logins)) as pool:
-        return list(pool.map(lambda login: _state(login, pids.get(login.node)), testbed.logins.values()))
+    running = [login for login in testbed.logins.values() if login.node in pids]
+    with Connections.to(running, _REPLY_LIMIT_S) as machines:
+        replies = machines.each(lambda machine: machine.run(_REQUEST, limit_s=_REPLY_LIMIT_S))
+    return [_state(name, pids.get(name), replies.get(name)) for name in testbed.logins]
 
 
-def _state(login: Login, pid: int | None) -> MachineState:
-    if pid is None:
-        return MachineState(login.node, None, 0, "it has no power", None, None)
+def _state(machine: str, pid: int | None, reply: str | NodeError | None) -> MachineState:
+    if pid is None or reply is None:
+        return MachineState(machine, None, 0, "it has no power", None, None)
     resident_bytes = processes.resident_set_bytes(pid)
-    try:
-        with connect(login, limit_s=_REPLY_LIMIT_S) as shell:
-            uptime_s, free_bytes = parse_reply(shell.run(_REQUEST, limit_s=_REPLY_LIMIT_S))
-    except NodeError as error:
-        return MachineState(login.node, pid, resident_bytes, str(error), None, None)
-    return MachineState(login.node, pid, resident_bytes, "", uptime_s, free_bytes)
+    if isinstance(reply, NodeError):
+        return MachineState(machine, pid, resident_bytes, str(reply), None, None)
+    return MachineState(machine, pid, resident_bytes, "", *parse_reply(reply))
 
 
 def parse_reply(text: str) -> tuple[float, int]:

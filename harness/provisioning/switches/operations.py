@@ -12,7 +12,7 @@ from rogue.harness.provisioning.switches.change import Change, Configuration, se
 from rogue.harness.provisioning.switches.platform import Command, Platform, load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.provisioning.switches.settings import HardwareSwitch, HardwareSwitchVariables
-from rogue.remote.connection import Shell, connect
+from rogue.remote.connection import Connection, connect
 from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login
 from rogue.remote.terminal import REPLY_LIMIT_S, Secrets, Terminal, open_terminal
@@ -87,7 +87,7 @@ class OpenSwitch:
 
     node: str
     platform: Platform
-    session: Shell | Terminal
+    session: Connection | Terminal
     ledger: Ledger
 
     def configuration(self) -> Configuration:
@@ -260,8 +260,8 @@ def open_switch(switch: HardwareSwitch, *, limit_s: float = REPLY_LIMIT_S) -> It
     ledger = Ledger(ledgers(), _name(switch.login))
     dialect = platform.data.command_line
     if dialect is None:
-        with connect(switch.login, limit_s=limit_s) as shell:
-            yield OpenSwitch(switch.name, platform, shell, ledger)
+        with connect(switch.login, limit_s=limit_s) as connection:
+            yield OpenSwitch(switch.name, platform, connection, ledger)
         return
     secrets = Secrets(os.environ.get(PASSWORD), os.environ.get(ENABLE))
     with open_terminal(switch.login, dialect, secrets, limit_s=limit_s) as terminal:

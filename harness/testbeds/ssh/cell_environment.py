@@ -20,7 +20,7 @@ from rogue.harness.testbeds.ends.tables import port_counter_rows
 from rogue.harness.testbeds.ssh.nodes import Node
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports
 from rogue.harness.testbeds.transfer_tables import columns_of
-from rogue.remote.connection import Channel, Shell
+from rogue.remote.connection import Channel, Connection
 from rogue.remote.errors import NodeError
 from rogue.workloads.records import CounterRow, CpuRow, FailureKind
 
@@ -40,10 +40,10 @@ _COMMAND: Final = (
 class CpuRecorder:
     """dool on one node, from now until it is stopped; NodeError if the node breaks off."""
 
-    def __init__(self, shell: Shell, before_ns: int) -> None:
+    def __init__(self, connection: Connection, before_ns: int) -> None:
         """`before_ns`: this process's clock just before."""
-        self._node = shell.node
-        self._channel: Channel = shell.open_session(_COMMAND)
+        self._node = connection.node
+        self._channel: Channel = connection.open_session(_COMMAND)
         self._epoch_ns = self._read_epoch_ns()
         self._here_ns = before_ns
 
@@ -174,7 +174,7 @@ class CellEnvironment:
         if self._cell.experiment.measures("cpu"):
             for name, node in self._nodes.items():
                 with self._without_load():
-                    self._recorders[name] = CpuRecorder(node.shell, time.monotonic_ns())
+                    self._recorders[name] = CpuRecorder(node.connection, time.monotonic_ns())
             self._running = dict(self._recorders)
 
     def begin(self) -> None:

@@ -220,7 +220,7 @@ class Conductor:
         if directory is None or node.name in self._lost:
             return files
         with suppress(NodeError):  # the measurement has reported it
-            for name, size in node.shell.sizes_bytes(directory).items():
+            for name, size in node.connection.sizes_bytes(directory).items():
                 if size and self._is_wanted(name):
                     with suppress(TestbedError):
                         files[name] = node.fetch(f"{directory}/{name}")

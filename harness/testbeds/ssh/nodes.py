@@ -13,7 +13,7 @@ from rogue.agent.node.wire import AgentClient
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.testbeds.base import TestbedError
-from rogue.remote.connection import Channel, Shell, connect
+from rogue.remote.connection import Channel, Connection, connect
 from rogue.remote.errors import NodeError
 from rogue.workloads.records import FailureKind
 
@@ -43,9 +43,9 @@ _KINDS: Final = {
 class Node:
     """A node that listens."""
 
-    def __init__(self, host: Host, shell: Shell, channel: Channel) -> None:
+    def __init__(self, host: Host, connection: Connection, channel: Channel) -> None:
         self.host = host
-        self.shell = shell
+        self.connection = connection
         self._channel = channel
         self._client = AgentClient(channel)
         with self._reported():
@@ -71,7 +71,7 @@ class Node:
     def fetch(self, path: str) -> bytes:
         """Copy a file from the node."""
         with self._reported():
-            return self.shell.get(path)
+            return self.connection.get(path)
 
     def log(self) -> bytes:
         """Return what the agent has printed on its standard error so far."""
@@ -130,9 +130,9 @@ def start_command(user: str) -> str:
 def open_node(host: Host) -> Iterator[Node]:
     """Connect to a node and start its agent; both end with the context."""
     try:
-        with connect(host.login, limit_s=CONNECT_LIMIT_S) as shell:
-            channel = shell.open_session(start_command(host.login.user), limit_s=AGENT_START_LIMIT_S)
-            node = Node(host, shell, channel)
+        with connect(host.login, limit_s=CONNECT_LIMIT_S) as connection:
+            channel = connection.open_session(start_command(host.login.user), limit_s=AGENT_START_LIMIT_S)
+            node = Node(host, connection, channel)
             try:
                 yield node
             finally:

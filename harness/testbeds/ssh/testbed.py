@@ -138,6 +138,7 @@ class CollectedCell:
             "node_kernel": node.capabilities.kernel,
             "node_python": node.capabilities.python,
             "node_cores": node.capabilities.cores,
+            **({} if (states := node.capabilities.idle_states) is None else {"node_idle_states": states}),
         }
 
     def _raw(self) -> dict[str, bytes]:
@@ -161,7 +162,7 @@ class CollectedCell:
 
 
 def _card_facts(port: Mapping[str, object]) -> dict[str, Fact]:
-    names = ("firmware", "pcie", "accelerations", "dcqcn_mask")
+    names = ("firmware", "pcie", "accelerations", "dcqcn_mask", "offloads", "interrupt_moderation")
     return {f"nic_{name}": str(port[name]) for name in names if name in port}
 
 

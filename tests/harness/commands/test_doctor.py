@@ -179,14 +179,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Two hosts with cards, of which perftest and ethtool fail; who was logged in to."""
     logins: list[object] = []
 
-    class Shell:
+    class Connection:
         def run(self, command: str, *, limit_s: float = 0.0) -> str:
             if "ethtool" in command or "ib_write_bw" in command:
                 raise NodeError("h0: it failed: not found")
             where = {"device": "mlx5_0", "port": 1, "gid_index": 3, "netdev": "enp1s0"}
             return json.dumps({"card": {"hca_type": "MT4119", "uc": {"reason": "none"}}, "where": where})
 
-        def open_session(self, command: str, *, limit_s: float = 0.0) -> "Shell":
+        def open_session(self, command: str, *, limit_s: float = 0.0) -> "Connection":
             return self
 
         def close(self) -> None: ...
@@ -194,7 +194,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     @contextmanager
     def opened(login: object) -> Iterator[Any]:
         logins.append(login)
-        yield Shell()
+        yield Connection()
 
     monkeypatch.setattr(
         "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("declared")

@@ -1,27 +1,24 @@
 """Tests: gather facts from every node, measure between hosts and judge them."""
 
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers.fake_agents import fake_inventory
-from helpers.fake_switch import LOGIN
 from helpers.nodes import host_facts, rack_of, switch_facts, write_inventory
+from helpers.ssh_server import served_node
 from rich.console import Console
 
 from rogue.harness.provisioning import doctor
 from rogue.harness.provisioning.clocks import ClockOffset
-from rogue.harness.provisioning.doctor import grouped, measure, open_shells
+from rogue.harness.provisioning.doctor import grouped, measure
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order, PlaybookResult, TaskFailure
 from rogue.harness.provisioning.reach import PYTHON, Reached
-from rogue.remote.errors import NodeError
+from rogue.remote.connection import Connection
 from rogue.remote.login import Login
 
 CONSOLE = Console(file=io.StringIO())
@@ -110,69 +107,51 @@ def test_ansible_failure_is_a_finding(inventory: Inventory, monkeypatch: pytest.
     assert (found.failures, sorted(found.clocks)) == ({"h1": "the disk is full"}, ["fabric", "h0", "h1"])
 
 
-def test_shells_stay_open_and_unreachable_nodes_are_findings() -> None:
-    left: list[str] = []
-
-    @contextmanager
-    def open_shell(login: Login) -> Iterator[Any]:
-        if login.node == "h1":
-            raise NodeError("h1: got no route to it, expected one; look at its cable.")
-        yield f"shell of {login.node}"
-        left.append(login.node)
-
-    logins = [Login(f"h{number}", LOGIN.address, 22, "root", (), ()) for number in range(3)]
-    with open_shells(logins, open_shell) as shells:
-        assert shells.by_node == {"h0": "shell of h0", "h2": "shell of h2"}
-        (finding,) = shells.findings
-        assert str(finding) == ("refused: h1: the node: got no route to it, expected one; look at its cable.")
-        assert left == []
-    assert left == ["h2", "h0"]
-
-
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Record the measurements, with the hosts that have a shell."""
+    """Record the measurements, with the replies of the hosts that have a connection."""
     found: list[str] = []
     for name in ("transfers", "marks"):
 
         def note(
-            _inventory: object, _facts: object, shells: dict[str, Any], name: str = name
+            _inventory: object, _facts: object, connections: dict[str, Connection], name: str = name
         ) -> list[Finding]:
-            found.append(f"{name} of {' '.join(shells)}")
+            replies = (each.run(f"echo {node}").strip() for node, each in connections.items())
+            found.append(f"{name} of {' '.join(replies)}")
             return []
 
         monkeypatch.setattr(doctor, f"measure_{name}", note)
     return found
 
 
-@contextmanager
-def opened(login: Login) -> Iterator[Any]:
-    yield login.node
+def rack_at(login: Login, unknown: str = "") -> Inventory:
+    """Return a rack whose hosts are this computer's SSH server; the key of one may be unknown."""
+    rack = rack_of("declared")
+    files = {host.name: () if host.name == unknown else login.known_hosts for host in rack.hosts}
+    hosts = [
+        replace(host, login=replace(login, node=host.name, known_hosts=files[host.name]))
+        for host in rack.hosts
+    ]
+    return replace(rack, hosts=tuple(hosts))
 
 
-@contextmanager
-def opened_but_one(login: Login) -> Iterator[Any]:
-    if login.node == "h1":
-        raise NodeError("h1: SSH failed")
-    yield login.node
-
-
-def test_one_shell_for_each_host(measured: list[str]) -> None:
-    assert measure(rack_of("declared"), {}, opened) == []
+def test_one_connection_for_each_host(measured: list[str], tmp_path: Path) -> None:
+    with served_node(tmp_path) as login:
+        assert measure(rack_at(login), {}) == []
     assert measured == ["transfers of h0 h1 h2 h3", "marks of h0 h1 h2 h3"]
 
 
-def test_marks_need_all_hosts(measured: list[str]) -> None:
-    (finding,) = measure(rack_of("declared"), {}, opened_but_one)
+def test_marks_need_all_hosts(measured: list[str], tmp_path: Path) -> None:
+    with served_node(tmp_path) as login:
+        (finding,) = measure(rack_at(login, unknown="h1"), {})
     assert (finding.node, measured) == ("h1", ["transfers of h0 h2 h3"])
+    assert finding.got.startswith("no host key of")
 
 
-def test_nothing_to_measure_opens_no_shell(measured: list[str]) -> None:
-    def open_shell(login: Login) -> Any:
-        pytest.fail(f"it logs in to {login.node}")
-
+def test_nothing_to_measure_logs_in_to_no_host(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "Connections", None)
     plain = replace(fake_inventory(), hardware_switches=())
-    assert (measure(plain, {}, open_shell), measured) == ([], [])
+    assert (measure(plain, {}), measured) == ([], [])
 
 
 def not_provisioned(node: str) -> Finding:

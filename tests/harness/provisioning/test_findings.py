@@ -100,12 +100,39 @@ def test_provisioning_heals_the_mtu_of_a_card(tmp_path: Path) -> None:
     assert finding.advice.endswith("where the switch takes packets of that size, or correct experiment_mtu")
 
 
+def card_facts(**changes: object) -> Facts:
+    own = {"driver": "mlx5_core", "trust": "pcp", "paused": [], "dcqcn": {"state": "on"}}
+    return {**own, "dcbx": "host ieee", "is_willing": None, **changes}
+
+
+@pytest.mark.parametrize(
+    ("is_willing", "words"),
+    [(True, "and is willing"), (None, "and may be willing"), (False, "and is not will")],
+)
+def test_firmware_that_negotiates_dcbx_is_refused(
+    tmp_path: Path, is_willing: bool | None, words: str
+) -> None:
+    cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
+    facts = all_facts()
+    for host in ("h0", "h1"):
+        of_card(facts, host)
+        facts[host]["interfaces"]["eth1"]["card"] = card_facts()
+    assert judge(cards, FILES, Examination(facts, {}, {})) == []
+    facts["h1"]["interfaces"]["eth1"]["card"] = card_facts(dcbx="cee ieee", is_willing=is_willing)
+    (finding,) = judge(cards, FILES, Examination(facts, {}, {}))
+    assert str(finding).startswith(
+        f"refused: h1: DCBX of eth1: got `cee ieee`: the firmware negotiates {words}"
+    )
+    assert "the switch may override ETS and PFC" in finding.expected
+    assert finding.is_healed_by_provisioning
+
+
 def test_hosts_must_pause_and_trust_alike(tmp_path: Path) -> None:
     cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
     facts = all_facts()
     for host, trust, paused, state in (("h0", "dscp", [3], "on"), ("h1", "pcp", [], "unknown")):
         of_card(facts, host)
-        own = {"driver": "mlx5_core", "trust": trust, "paused": paused, "dcqcn": {"state": state}}
+        own = card_facts(trust=trust, paused=paused, dcqcn={"state": state})
         facts[host]["interfaces"]["eth1"]["card"] = own
     found = judge(cards, FILES, Examination(facts, {}, {}))
     assert [(each.what, each.got, each.refuses) for each in found] == [

@@ -133,7 +133,7 @@ def test_waiting_packets_are_those_of_the_root() -> None:
 PLAIN_HUNDRED_MBPS = PortSettings(rate_bps=100_000_000)
 
 
-class FakeShell:
+class FakeConnection:
     """A switch with prepared replies."""
 
     def __init__(self, login: Login) -> None:
@@ -156,12 +156,12 @@ def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
 
 
 @pytest.fixture
-def shells(monkeypatch: pytest.MonkeyPatch) -> list[FakeShell]:
-    opened: list[FakeShell] = []
+def shells(monkeypatch: pytest.MonkeyPatch) -> list[FakeConnection]:
+    opened: list[FakeConnection] = []
 
     @contextmanager
-    def connect(login: Login) -> Iterator[FakeShell]:
-        opened.append(FakeShell(login))
+    def connect(login: Login) -> Iterator[FakeConnection]:
+        opened.append(FakeConnection(login))
         yield opened[-1]
 
     monkeypatch.setattr(module, "connect", connect)
@@ -170,7 +170,9 @@ def shells(monkeypatch: pytest.MonkeyPatch) -> list[FakeShell]:
     return opened
 
 
-def test_apply_clears_every_port_and_sets_named_ones(inventory: Inventory, shells: list[FakeShell]) -> None:
+def test_apply_clears_every_port_and_sets_named_ones(
+    inventory: Inventory, shells: list[FakeConnection]
+) -> None:
     with SwitchConnection(inventory) as switch:
         switch.apply({"s0->h1": PLAIN_HUNDRED_MBPS})
     (command, lines) = shells[0].commands[0]
@@ -183,7 +185,9 @@ def test_apply_clears_every_port_and_sets_named_ones(inventory: Inventory, shell
     ]
 
 
-def test_unknown_port_or_wrong_setting_changes_nothing(inventory: Inventory, shells: list[FakeShell]) -> None:
+def test_unknown_port_or_wrong_setting_changes_nothing(
+    inventory: Inventory, shells: list[FakeConnection]
+) -> None:
     with SwitchConnection(inventory) as switch:
         with pytest.raises(NodeError, match="fabric: got port 's0->h7', expected one of s0->h0, s0->h1"):
             switch.cut("s0->h7", after_s=0, duration_s=1)
@@ -199,7 +203,7 @@ def test_an_inventory_without_a_switch_is_refused(inventory: Inventory) -> None:
         SwitchConnection(replace(inventory, switch=None))
 
 
-def test_cut_uses_the_clock_of_the_switch(inventory: Inventory, shells: list[FakeShell]) -> None:
+def test_cut_uses_the_clock_of_the_switch(inventory: Inventory, shells: list[FakeConnection]) -> None:
     with SwitchConnection(inventory) as switch:
         switch.cut("s0->h1", after_s=1.5, duration_s=2)
     command = shells[0].commands[0][0]
@@ -209,7 +213,7 @@ def test_cut_uses_the_clock_of_the_switch(inventory: Inventory, shells: list[Fak
     assert subprocess.run(["sh", "-n", "-c", command], check=False).returncode == 0
 
 
-def test_other_users_use_sudo(inventory: Inventory, shells: list[FakeShell]) -> None:
+def test_other_users_use_sudo(inventory: Inventory, shells: list[FakeConnection]) -> None:
     assert inventory.switch is not None
     login = replace(inventory.switch.login, user="alice")
     with SwitchConnection(replace(inventory, switch=replace(inventory.switch, login=login))) as switch:
@@ -217,7 +221,7 @@ def test_other_users_use_sudo(inventory: Inventory, shells: list[FakeShell]) -> 
     assert shells[0].commands[0][0].startswith("sudo -n sh -c ")
 
 
-def test_counters_of_every_port(inventory: Inventory, shells: list[FakeShell]) -> None:
+def test_counters_of_every_port(inventory: Inventory, shells: list[FakeConnection]) -> None:
     with SwitchConnection(inventory) as switch:
         shells[0].disciplines = [
             discipline("htb", "2:", root=True, bytes=900, packets=9, drops=4),

@@ -89,7 +89,7 @@ def test_kernel_counters() -> None:
         arrived_until_now("TcpExt: a\n")
 
 
-class FakeShell:
+class FakeConnection:
     """A host on a switch that marks packets when two hosts send, or a host without an agent."""
 
     def __init__(self, node: str, network: "FakeNetwork") -> None:
@@ -124,7 +124,7 @@ def rack_of_marks(hosts: int, **variables: Any) -> Inventory:
 
 
 def measured(network: FakeNetwork, inventory: Inventory) -> list[Finding]:
-    shells: Any = {host.name: FakeShell(host.name, network) for host in inventory.hosts}
+    shells: Any = {host.name: FakeConnection(host.name, network) for host in inventory.hosts}
     return measure_marks(inventory, {}, shells)
 
 

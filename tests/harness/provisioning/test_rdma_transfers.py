@@ -77,13 +77,13 @@ def always(said: str | NodeError) -> Reply:
     return reply
 
 
-class FakeShell:
+class FakeConnection:
     """A host; `commands` records the commands of every host, in order."""
 
     def __init__(self, node: str, reply: Reply, commands: list[str]) -> None:
         self.node, self._reply, self._commands = node, reply, commands
 
-    def open_session(self, command: str, *, limit_s: float = 0.0) -> "FakeShell":
+    def open_session(self, command: str, *, limit_s: float = 0.0) -> "FakeConnection":
         self._commands.append(f"{self.node} serves: {command}")
         return self
 
@@ -99,7 +99,7 @@ def measured(
     inventory: Inventory, said: str | NodeError, rate_bps: int = 10**10
 ) -> tuple[list[str], list[str]]:
     commands: list[str] = []
-    shells: Any = {name: FakeShell(name, always(said), commands) for name in FACTS}
+    shells: Any = {name: FakeConnection(name, always(said), commands) for name in FACTS}
     for host in FACTS.values():
         host["rdma_ports"][0].update(device="mlx5_0", gid_index=3, hca_type="MT4117", rate_bps=rate_bps)
     return [str(each) for each in measure_transfers(inventory, FACTS, shells)], commands
@@ -203,7 +203,7 @@ def counting(priorities: dict[int, int], words: str) -> Reply:
 
 def priorities(reply: Reply) -> dict[str, object]:
     ends = [End(host, {**WHERE, "rate_bps": 10**10}) for host in rack_of("declared").hosts[:2]]
-    shells: Any = {end.name: FakeShell(end.name, reply, []) for end in ends}
+    shells: Any = {end.name: FakeConnection(end.name, reply, []) for end in ends}
     return priorities_of_levels(shells, *ends)
 
 
@@ -225,7 +225,7 @@ def collected(rack: Inventory, reply: Reply) -> tuple[str, list[str]]:
 
     @contextmanager
     def opened(login: Login) -> Iterator[Any]:
-        yield FakeShell(login.node, reply, commands)
+        yield FakeConnection(login.node, reply, commands)
 
     return collect_cards(rack, opened), commands
 

@@ -1,7 +1,6 @@
 """Tests: start, find and stop testbeds that outlive a command, and show their state."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -143,17 +142,30 @@ class Replying:
         return REPLY
 
 
-@contextmanager
-def connect(login: Login, *, limit_s: float) -> Iterator[Replying]:
-    if login.node == "h0":
-        raise NodeError("h0: SSH failed: timed out")
-    yield Replying()
+class Machines:
+    """Connections to machines, of which h0 does not reply."""
+
+    def __init__(self, logins: Iterable[Login]) -> None:
+        self.logins = list(logins)
+
+    @classmethod
+    def to(cls, logins: Iterable[Login], _limit_s: float) -> "Machines":
+        return cls(logins)
+
+    def __enter__(self) -> "Machines":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def each(self, work: Callable[[Replying], str]) -> dict[str, str | NodeError]:
+        silent = NodeError("h0: SSH failed: timed out")
+        return {each.node: silent if each.node == "h0" else work(Replying()) for each in self.logins}
 
 
 @pytest.fixture
 def testbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[persistent.PersistentTestbed]:
     image = pretend(monkeypatch, tmp_path)
-    monkeypatch.setattr(lifecycle, "connect", connect)
+    monkeypatch.setattr(lifecycle, "Connections", Machines)
     yield persistent.up("one", ONE_HOST, image, Accelerator.TCG, silent)
     persistent.down("one", silent)
 

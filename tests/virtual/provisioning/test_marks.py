@@ -9,11 +9,11 @@ import pytest
 from helpers.fake_switch import hardware, wanted
 from rich.console import Console
 
-from rogue.harness.provisioning.doctor import open_shells
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.linux_switch import PortSettings, SwitchConnection
 from rogue.harness.provisioning.measured_marks import measure_marks
 from rogue.harness.provisioning.provision import provision
+from rogue.remote.connection import Connections
 from rogue.virtual import persistent
 from rogue.virtual.image.build import Image
 from rogue.virtual.machines.assembly import Accelerator
@@ -48,8 +48,9 @@ def findings(inventory: Inventory, ports: PortSettings) -> list[str]:
     with SwitchConnection(inventory) as switch:
         switch.apply(dict.fromkeys(PORTS, ports))
     declared = replace(inventory, switch=None, hardware_switches=(hardware(wanted("declared"), None),))
-    with open_shells(host.login for host in declared.hosts) as shells:
-        return [str(finding) for finding in measure_marks(declared, {}, shells.by_node)]
+    with Connections.to(host.login for host in declared.hosts) as hosts:
+        connections = {each.node: each for each in hosts}
+        return [str(finding) for finding in measure_marks(declared, {}, connections)]
 
 
 def test_marking_switch_has_no_finding(inventory: Inventory) -> None:

@@ -7,11 +7,11 @@ from typing import cast
 
 import pytest
 from helpers.experiments import cell_of
-from helpers.fake_agents import DOOL, FakeAgent, FakeShell, FakeSwitch, fake_inventory, fake_node
+from helpers.fake_agents import DOOL, FakeAgent, FakeConnection, FakeSwitch, fake_inventory, fake_node
 
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment, CpuRecorder, parse_dool
-from rogue.remote.connection import Shell
+from rogue.remote.connection import Connection
 from rogue.remote.errors import NodeError
 from rogue.workloads.records import FailureKind
 
@@ -52,10 +52,10 @@ def test_failed_recorder_loses_only_its_own_samples(tmp_path: Path) -> None:
     nodes = {name: fake_node(name, FakeAgent()) for name in ("h0", "h1", "h2")}
     around = CellEnvironment(cell_of(tmp_path, "topology.rate=100Mbps"), fake_inventory(), nodes)
     around.set_ports()
-    cast("FakeShell", nodes["h0"].shell).dool.die()
+    cast("FakeConnection", nodes["h0"].connection).dool.die()
     before_ns = time.monotonic_ns()
     around.record_load()
-    cast("FakeShell", nodes["h1"].shell).dool.die()
+    cast("FakeConnection", nodes["h1"].connection).dool.die()
     around.begin()
     around.end()
     assert around.unrecorded == [
@@ -96,8 +96,8 @@ def test_empty_dool_table_has_no_samples() -> None:
 
 
 def test_node_calendar_time_is_translated_to_our_clock() -> None:
-    shell = FakeShell(FakeAgent())
-    recorder = CpuRecorder(cast("Shell", shell), before_ns=5_000)
+    shell = FakeConnection(FakeAgent())
+    recorder = CpuRecorder(cast("Connection", shell), before_ns=5_000)
     assert recorder.here_ns(1763632801.5) == pytest.approx(1_500_005_000, abs=1_000)
     assert recorder.stop() == DOOL
     assert shell.dool.is_told_to_end
@@ -106,15 +106,15 @@ def test_node_calendar_time_is_translated_to_our_clock() -> None:
 @pytest.mark.parametrize("words", [b"", b"mktemp: no space\n"])
 def test_recorder_without_a_start_time_is_an_error(words: bytes) -> None:
     """A channel at its end gives nothing for ever."""
-    shell = FakeShell(FakeAgent(), "h3")
+    shell = FakeConnection(FakeAgent(), "h3")
     shell.dool.die(words)
     with pytest.raises(NodeError, match=r"h3: got .* from the recorder of its load, expected its time"):
-        CpuRecorder(cast("Shell", shell), before_ns=0)
+        CpuRecorder(cast("Connection", shell), before_ns=0)
 
 
 def test_node_without_dool_is_an_error() -> None:
-    shell = FakeShell(FakeAgent())
-    recorder = CpuRecorder(cast("Shell", shell), before_ns=0)
+    shell = FakeConnection(FakeAgent())
+    recorder = CpuRecorder(cast("Connection", shell), before_ns=0)
     shell.dool.die()
     with pytest.raises(NodeError, match="h0: dool has measured nothing"):
         recorder.stop()

@@ -78,16 +78,16 @@ def test_error_of_an_agent_becomes_a_failure_kind(kind: str, role: str | None, e
 def test_agent_is_started_as_root(user: str, before: str, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[str] = []
 
-    class Shell:
+    class Connection:
         def open_session(self, command: str, limit_s: float) -> FakeChannel:
             assert limit_s > 60
             commands.append(command)
             return FakeChannel(FakeAgent())
 
     @contextmanager
-    def connected(login: Login, limit_s: float) -> Iterator[Shell]:
+    def connected(login: Login, limit_s: float) -> Iterator[Connection]:
         assert (login.user, limit_s) == (user, node_module.CONNECT_LIMIT_S)
-        yield Shell()
+        yield Connection()
 
     monkeypatch.setattr(node_module, "connect", connected)
     host = fake_host("h0")

@@ -190,13 +190,19 @@ def test_hardware_of_a_card_is_in_the_facts(run: Run, agents: dict[str, FakeAgen
     assert "nic_firmware" not in facts
     card: dict[str, object] = {"device": "rxe0", "driver": "mlx4_core", "hca_type": "MT4103"}
     card |= {"firmware": "2.42.5000", "pcie": "8.0 GT/s PCIe x8"}
+    card |= {"offloads": "TSO on, GRO on, LRO off", "interrupt_moderation": "adaptive-rx on, rx-usecs 16"}
     for agent in agents.values():
-        agent.capabilities = replace(agent.capabilities, ports=[card])
+        agent.capabilities = replace(agent.capabilities, ports=[card], idle_states="POLL 0 us, C1 2 us")
     close_nodes(fake_inventory())
     facts = run().facts
     assert (facts["nic_is_hardware"], facts["nic_profile"]) == (True, "cx3pro")
     assert facts["nic"] == "rxe0, ConnectX-3 Pro, driver mlx4_core (hardware)"
     assert (facts["nic_firmware"], facts["nic_pcie"]) == ("2.42.5000", "8.0 GT/s PCIe x8")
+    assert (facts["nic_offloads"], facts["node_idle_states"]) == (
+        "TSO on, GRO on, LRO off",
+        "POLL 0 us, C1 2 us",
+    )
+    assert facts["nic_interrupt_moderation"] == "adaptive-rx on, rx-usecs 16"
     assert "nic_accelerations" not in facts, "a ConnectX-3 has none"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from abc import ABC, abstractmethod
@@ -204,11 +205,13 @@ class _CardPriorities(Kind):
 
     Wanted is `{trust, dscp, priority, paused}`. Each priority gets its own traffic class and an equal share;
     no class has a maximum rate. Agents change maximum rates during experiments.
-    Source: dcb-ets(8), dcb-pfc(8), dcb-app(8), dcb-maxrate(8). Buffers are left to mlx5, which fits them to
-    pauses until one is set (`manual_buffer` in mlx5/core/en_dcbnl.c).
+    In DCBX mode `host` the firmware does not negotiate; mlx4 has that mode alone, with `cee` or without.
+    Source: dcb-dcbx(8), dcb-ets(8), dcb-pfc(8), dcb-app(8), dcb-maxrate(8). Buffers are left to
+    mlx5, which fits them to pauses until one is set (`manual_buffer` in mlx5/core/en_dcbnl.c).
     """
 
     _OBJECTS: ClassVar = {
+        "dcbx": (),
         "ets": ("tc-tsa", "tc-bw", "prio-tc"),
         "pfc": ("prio-pfc",),
         "maxrate": ("tc-maxrate",),
@@ -229,6 +232,8 @@ class _CardPriorities(Kind):
                 continue
             lines = dict(line.strip().partition(" ")[::2] for line in shown.splitlines() if line.strip())
             found[name] = {word: " ".join(lines.get(word, "").split()) for word in words}
+            if name == "dcbx":
+                found[name] = {"mode": " ".join(shown.split())}
         return found
 
     def has_drifted(self, observed: Value, left: Value) -> bool:
@@ -253,12 +258,18 @@ class _CardPriorities(Kind):
         pauses = ("on" if priority in wanted["paused"] else "off" for priority in range(CLASSES))
         table = f"{wanted['dscp']}:{wanted['priority']}" if wanted["trust"] == "dscp" else ""
         objects = {
+            "dcbx": {"mode": "host ieee"},
             "ets": {"tc-tsa": _pairs(kinds), "tc-bw": _pairs(shares), "prio-tc": _pairs(classes)},
             "pfc": {"prio-pfc": _pairs(pauses)},
             "maxrate": {"tc-maxrate": _pairs(["0bit"] * CLASSES)},
             "app": {"dscp-prio": table},
         }
         self._change(system, key, {**there, "ets": {}}, objects)
+        if not speaks_dcbx_on_host(self.observe(system, key)):
+            raise StateError(
+                f"interface {key}: its firmware keeps DCBX, and may take ETS and PFC from the switch; "
+                "disable DCBX on the switch, or in the firmware with mstconfig (DCBX_IEEE_P1, DCBX_CEE_P1)"
+            )
 
     def restore(self, system: System, key: str, before: Value) -> None:
         """Set each object that differs.
@@ -271,17 +282,24 @@ class _CardPriorities(Kind):
         before = dict(reversed((before or {}).items()))
         if "ets" in before and before["ets"] != there.get("ets") and ":ets" not in before["ets"]["tc-tsa"]:
             before["ets"] = {**before["ets"], "tc-bw": _pairs([0] * CLASSES)}
+        dcbx = before.pop("dcbx", {})
         self._change(system, key, there, before)
+        if dcbx and speaks_dcbx_on_host(there) and not speaks_dcbx_on_host({"dcbx": dcbx}):
+            system.give_dcbx_to_firmware(key)
 
     @staticmethod
     def _change(system: System, key: str, there: Value, wanted: Value) -> None:
         """Set the objects that differ, each in one call, because dcb checks shares and kinds together.
 
+        DCBX first: a card whose firmware negotiates may get shares and pauses from the switch.
         mlx5 drops the link when pauses change. It trusts the DSCP while its table has an entry, so entries
         are added before others are deleted.
         """
         for name, words in wanted.items():
-            if name == "app":
+            if name == "dcbx":
+                if not speaks_dcbx_on_host(there):
+                    system.run(["dcb", "dcbx", "set", "dev", key, *words["mode"].split()])
+            elif name == "app":
                 old, new = (each.get("dscp-prio", "").split() for each in (there.get("app", {}), words))
                 for verb, pairs in (("add", set(new) - set(old)), ("del", set(old) - set(new))):
                     if pairs:
@@ -289,6 +307,87 @@ class _CardPriorities(Kind):
             elif name in there and there[name] != words:
                 parts = [part for word, pairs in words.items() for part in (word, *pairs.split())]
                 system.run(["dcb", name, "set", "dev", key, *parts])
+
+
+def speaks_dcbx_on_host(objects: Value) -> bool:
+    """Return True if the card's firmware does not negotiate DCBX, or has none."""
+    dcbx = (objects or {}).get("dcbx")
+    return dcbx is None or "host" in dcbx["mode"].split()
+
+
+FEATURES = {
+    "tso": "tcp-segmentation-offload",
+    "gro": "generic-receive-offload",
+    "lro": "large-receive-offload",
+}
+"""Offloads by the short names of `ethtool -K`."""
+_ADAPTIVE, _USECS = (
+    re.compile(r"^Adaptive RX: (\w+)", re.MULTILINE),
+    re.compile(r"^rx-usecs:\s+(\d+)", re.MULTILINE),
+)
+
+
+class _Features(Kind):
+    """Offloads and interrupt moderation of an interface: `{tso, gro, lro, adaptive-rx, rx-usecs}`."""
+
+    def mistake(self, key: str, wanted: Value) -> str | None:
+        words = {name: _word(value) for name, value in wanted.items()}
+        wrong = {
+            name: value
+            for name, value in words.items()
+            if not re.fullmatch(r"[0-9]{1,6}" if name == "rx-usecs" else "on|off", value)
+            or name not in {*FEATURES, "adaptive-rx", "rx-usecs"}
+        }
+        if not wrong:
+            return super().mistake(key, wanted)
+        return (
+            f"features of {key}: got {wrong}, expected on or off for tso, gro, lro and adaptive-rx, and a "
+            "number for rx-usecs"
+        )
+
+    def observe(self, system: System, key: str) -> Value:
+        """Return the values that the driver has; some drivers have no interrupt moderation."""
+        shown = system.run(["ethtool", "-k", key])
+        found = {}
+        for name, words in FEATURES.items():
+            if state := re.search(rf"^\s*{words}: (on|off)", shown, re.MULTILINE):
+                found[name] = state.group(1)
+        with contextlib.suppress(CommandError):
+            shown = system.run(["ethtool", "-c", key])
+            if (state := _ADAPTIVE.search(shown)) and state.group(1) in {"on", "off"}:
+                found["adaptive-rx"] = state.group(1)
+            if state := _USECS.search(shown):
+                found["rx-usecs"] = state.group(1)
+        return found
+
+    def is_met(self, observed: Value, wanted: Value, left: Value) -> bool:
+        return all((observed or {}).get(name) == _word(value) for name, value in wanted.items())
+
+    def set(self, system: System, key: str, wanted: Value) -> None:
+        there = self.observe(system, key)
+        words = {name: _word(value) for name, value in wanted.items() if there.get(name) != _word(value)}
+        for option, is_offload in (("-K", True), ("-C", False)):
+            own = [each for name in words if (name in FEATURES) is is_offload for each in (name, words[name])]
+            if own:
+                system.run(["ethtool", option, key, *own])
+
+    def restore(self, system: System, key: str, before: Value) -> None:
+        if before:
+            self.set(system, key, before)
+
+    def has_drifted(self, observed: Value, left: Value) -> bool:
+        """Return True if a value differs, except for one that the driver adapts."""
+        now, then = (
+            {name: state for name, state in (found or {}).items() if name != "rx-usecs" or not adapts}
+            for found in (observed, left)
+            for adapts in [(found or {}).get("adaptive-rx") == "on"]
+        )
+        return now != then
+
+
+def _word(value: object) -> str:
+    """Return on or off for YAML's booleans, and other values as text."""
+    return ("off", "on")[value] if isinstance(value, bool) else str(value)
 
 
 def _pairs(values: Iterable[object]) -> str:
@@ -300,5 +399,6 @@ KINDS: dict[str, Kind] = {
     "soft_roce": _SoftRoce(),
     "traffic_control": _TrafficControl(),
     "card_priorities": _CardPriorities(),
+    "features": _Features(),
 }
 """In the order in which they are set."""

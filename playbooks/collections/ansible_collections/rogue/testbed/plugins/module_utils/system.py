@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import socket
+import struct
 import subprocess
 from pathlib import Path
 
 COMMAND_LIMIT_S = 900
 _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
+
+_SET_DCB, _SET_DCBX, _INTERFACE, _DCBX = 79, 23, 1, 14
+"""RTM_SETDCB, DCB_CMD_SDCBX, DCB_ATTR_IFNAME and DCB_ATTR_DCBX.  Source: Linux, uapi/linux/dcbnl.h."""
+_REQUEST, _ERROR, _STATUS_AT = 1, 2, 24
+"""A reply has one byte of status after its header, the DCB header and the attribute's header."""
 
 
 class StateError(Exception):
@@ -52,6 +59,25 @@ class System:
         except subprocess.CalledProcessError as error:
             raise CommandError(command, error.stderr or error.stdout) from None
         return done.stdout
+
+    def give_dcbx_to_firmware(self, interface: str) -> None:
+        """Set the DCBX mode 0, for which `dcb dcbx set` has no word; StateError if the driver refuses.
+
+        Source: iproute2, dcb/dcb_dcbx.c; Linux, mlx5/core/en_dcbnl.c (mlx5e_dcbnl_setdcbx).
+        """
+        attributes = b"".join(
+            struct.pack("=HH", 4 + len(value), kind) + value.ljust(-(-len(value) // 4) * 4, b"\0")
+            for kind, value in ((_INTERFACE, interface.encode() + b"\0"), (_DCBX, b"\0"))
+        )
+        header = struct.pack("=IHHIIBBH", 20 + len(attributes), _SET_DCB, _REQUEST, 1, 0, 0, _SET_DCBX, 0)
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as channel:
+            channel.settimeout(COMMAND_LIMIT_S)
+            channel.send(header + attributes)
+            reply = channel.recv(4096)
+        if struct.unpack_from("=IH", reply)[1] == _ERROR or reply[_STATUS_AT]:
+            raise StateError(
+                f"interface {interface}: its driver does not give DCBX back to the firmware; reboot the node"
+            )
 
     def is_root(self) -> bool:
         """Return True if the module runs as root."""

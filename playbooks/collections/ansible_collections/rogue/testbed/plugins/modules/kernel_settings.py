@@ -30,6 +30,10 @@ options:
     description: C(trust), C(dscp), C(priority) and C(paused) by interface.
     type: dict
     default: {}
+  features:
+    description: C(tso), C(gro), C(lro), C(adaptive-rx) and C(rx-usecs) by interface.
+    type: dict
+    default: {}
 author: RoGUE testbed (@rogue-testbed)
 """
 

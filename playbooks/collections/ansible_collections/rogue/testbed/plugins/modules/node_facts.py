@@ -86,6 +86,7 @@ def examine(system: System, options: dict[str, Any]) -> Facts:
         "interface_with_mac": own,
         "addresses": _addresses(system),
         "governors": [f"/{path.relative_to(root)}" for path in sorted(governors)],
+        "idle_states": _idle_states(system),
         "rdma_ports": _rdma_ports(gids, options["address"]),
         "ipv6_gids": [
             f"{gid} on {name}" for *_, name, gid in gids if not (gid.ipv4_mapped or gid.is_link_local)
@@ -107,6 +108,16 @@ def examine(system: System, options: dict[str, Any]) -> Facts:
             name for name in silent if _round_trip_ms(system, peers[name], SMALL_BYTES) is not None
         ],
     }
+
+
+def _idle_states(system: System) -> dict[str, int]:
+    """Return the latency of each idle state in microseconds, by the file that disables it.
+
+    Source: Linux, Documentation/admin-guide/pm/cpuidle.rst.
+    """
+    root = str(system.path("/")).rstrip("/")
+    states = sorted(system.path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpuidle/state[0-9]*/disable"))
+    return {str(path).removeprefix(root): int(text_of(path.with_name("latency")) or 0) for path in states}
 
 
 def _system_facts(system: System) -> Facts:
@@ -193,12 +204,27 @@ def _card(system: System, name: str) -> Facts | None:
     return {
         **card._asdict(),
         "model": system.read(f"/sys/class/infiniband/{card.device}/hca_type"),
+        "dcbx": there.get("dcbx", {}).get("mode", "host"),
+        "is_willing": _is_willing(system, card),
         "trust": "dscp" if card.driver == MLX5 and has_table else "pcp" if there else "",
         "paused": [int(priority) for priority, state in pauses.items() if state == "on"],
         "dcqcn": dcqcn_of(system, name, card),
         "interrupts": sorted(interrupts, key=int),
         "local_processors": _processors(system.read(f"{device}/local_cpulist")),
     }
+
+
+def _is_willing(system: System, card: Card) -> bool | None:
+    """Return True if the firmware takes the switch's ETS and PFC; None if only root or another tool knows it.
+
+    Source: mstflint, mlxconfig (DCBX_WILLING_P1; the port of a card is its PCI function).
+    """
+    name = f"DCBX_WILLING_P{int(card.pci[-1:] or 0) + 1}"
+    for tool in ("mstconfig", "mlxconfig"):
+        with contextlib.suppress(CommandError):
+            if found := re.search(rf"{name}\s+(True|False)", system.run([tool, "-d", card.pci, "query"])):
+                return found.group(1) == "True"
+    return None
 
 
 def dcqcn_of(system: System, interface: str, card: Card) -> dict[str, Any]:
