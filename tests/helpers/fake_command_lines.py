@@ -199,6 +199,9 @@ class FakeComware(Cli):
             return ""
         for pattern in LINES[mode[-1].split()[0]] if mode else ():
             if found := re.fullmatch(pattern, text):
+                limits = re.search(r"low-limit (\d+) high-limit (\d+) discard-probability (\d+)", text)
+                if limits and not (int(limits[1]) < int(limits[2]) <= 38_000 and int(limits[3]) <= 100):
+                    return " % Wrong parameter found at '^' position."
                 if is_undo:
                     self.running.take(mode, found[1])
                 else:

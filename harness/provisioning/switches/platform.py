@@ -35,7 +35,7 @@ from rogue.harness.provisioning.switches.platform_data import (
     read_template,
 )
 from rogue.harness.provisioning.switches.readback import SwitchState, read_state
-from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
+from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables, Marking
 from rogue.remote.errors import NodeError
 from rogue.workloads.printable import did_you_mean
 
@@ -80,11 +80,33 @@ class Platform:
         """Return the first refused setting: the priority, what it has and what is expected."""
         for each in _template_variables(wanted)["priorities"]:
             values = {**each, "cell_bytes": wanted.switch_cell_bytes}
+            for name, default in (("average_weight", 1.0), ("drops_above", False)):
+                has = each["marks"] and getattr(each["marks"], name)
+                if each["marks"] and has != default and name not in self.data.takes:
+                    return each["number"], f"{name} {has}", f"none, because {self.name} has no such setting"
             for limit in self.data.limits:
                 with self._data_errors():
                     if limit.when(values):
                         return each["number"], limit.got.render(values), limit.expected.render(values)
         return None
+
+    def rounded(self, marks: Marking, cell_bytes: int | None) -> Marking:
+        """Return the nearest marks that the switch's units allow."""
+        values = {"marks": marks, "cell_bytes": cell_bytes}
+        with self._data_errors():
+            found = {name: formula(values) for name, formula in self.data.rounds if formula is not None}
+        return marks.model_copy(update=found)
+
+    def roundings(self, wanted: HardwareSwitchVariables) -> list[str]:
+        """Return a sentence for each priority whose marks the switch's units round."""
+        found = [
+            (number, marks, self.rounded(marks, wanted.switch_cell_bytes)) for number, marks in wanted.marking
+        ]
+        return [
+            f"priority {number}: got `{marks}`, rounded to `{rounded}`"
+            for number, marks, rounded in found
+            if marks != rounded
+        ]
 
     @contextmanager
     def _data_errors(self) -> Iterator[None]:
@@ -102,7 +124,10 @@ class Platform:
         found = found or {}
         refuses = lambda operation: database.is_refused(self.data.patch_allows, found, operation)  # noqa: E731
         with self._data_errors():
-            text = self._template.render(**_template_variables(wanted), found=found, patch_refuses=refuses)
+            values = _template_variables(wanted)
+            for each in values["marking"]:
+                each["marks"] = self.rounded(each["marks"], wanted.switch_cell_bytes)
+            text = self._template.render(**values, found=found, patch_refuses=refuses)
         return [line for context, words in each_line(text) for line in self._line(context, words)]
 
     def _line(self, context: Context, words: str) -> Iterator[Line]:

@@ -28,6 +28,10 @@ class Marking(_Settings):
     """Every packet is marked beyond this length (kmax)."""
     probability: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Probability of a mark when the queue has just reached `to_bytes`."""
+    average_weight: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Weight of each packet's view of the queue in its average; 1: the queue itself counts."""
+    drops_above: bool = False
+    """True if packets beyond `to_bytes` are dropped, even if they are ECN-capable."""
 
     @model_validator(mode="after")
     def _is_ordered(self) -> Self:
@@ -36,9 +40,11 @@ class Marking(_Settings):
         return self
 
     def __str__(self) -> str:
-        if self.from_bytes == self.to_bytes:
-            return f"marks beyond {self.from_bytes} bytes"
-        return f"marks from {self.from_bytes} to {self.to_bytes} bytes, then with {self.probability:g}"
+        words = f"marks beyond {self.from_bytes} bytes"
+        if self.from_bytes != self.to_bytes:
+            words = f"marks from {self.from_bytes} to {self.to_bytes} bytes, then with {self.probability:g}"
+        average = f" of an average with weight {self.average_weight:g}" if self.average_weight < 1 else ""
+        return words + average + (", drops beyond" if self.drops_above else "")
 
 
 class PrioritySettings(_Settings):

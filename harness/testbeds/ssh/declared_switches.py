@@ -60,16 +60,26 @@ def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwi
             continue
         for switch in _switches(inventory):
             declared = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
-            for other in (each for each in declared if not is_same(asked, each)):
+            for other in (each for each in declared if not is_same(as_marking(asked), each)):
                 wanted = f"{group.transport} asks for a switch that {asked}"
                 yield switch, group.transport, f"{wanted}, and by the inventory {switch.name} {other}"
 
 
-def is_same(asked: MarkingCurve, declared: Marking) -> bool:
-    """True if two marking curves agree; for a step the probability is ignored."""
-    is_step = asked.kmin_bytes == asked.kmax_bytes
-    is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (declared.from_bytes, declared.to_bytes)
-    return is_as_long and (is_step or asked.pmax == declared.probability)
+def as_marking(curve: MarkingCurve) -> Marking:
+    """Return a requested curve as marks of a hardware switch, without the checks of an inventory."""
+    return Marking.model_construct(
+        from_bytes=curve.kmin_bytes,
+        to_bytes=curve.kmax_bytes,
+        probability=curve.pmax,
+        average_weight=curve.average_weight,
+        drops_above=curve.drops_above,
+    )
+
+
+def is_same(asked: Marking, has: Marking) -> bool:
+    """True if two markings agree; for a step the probability is ignored."""
+    is_step = asked.from_bytes == asked.to_bytes
+    return asked == (has.model_copy(update={"probability": asked.probability}) if is_step else has)
 
 
 def _switches(inventory: Inventory) -> tuple[HardwareSwitch, ...]:
