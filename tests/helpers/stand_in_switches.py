@@ -97,6 +97,7 @@ STAND_INS = {
             ("Ten-GigabitEthernet1/0/1",),
             switch_priorities=_priority_3(marks=PAPERS_RED),
             switch_cell_bytes=2110,
+            switch_loses_one_in={"Ten-GigabitEthernet1/0/1": 4096},
         ),
         ("queue 3 ecn", "priority-flow-control no-drop dot1p 3"),
         "priority-flow-control enable",

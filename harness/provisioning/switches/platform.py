@@ -76,18 +76,26 @@ class Platform:
         self._template = read_template(folder / "configuration.j2")
         self._table: textfsm.TextFSM = read_table(folder / "numbers.textfsm")
 
-    def mistake(self, wanted: HardwareSwitchVariables) -> tuple[int, str, str] | None:
-        """Return the first refused setting: the priority, what it has and what is expected."""
+    def mistake(self, wanted: HardwareSwitchVariables) -> tuple[str, str, str] | None:
+        """Return the first refused setting: where it is, what is there and what is expected."""
+        if wanted.switch_loses_one_in and "losses" not in self.data.takes:
+            expected = f"none, because no documented command of {self.name} matches the IP ID"
+            return "switch_loses_one_in", "losses by IP ID", expected
         for each in _template_variables(wanted)["priorities"]:
             values = {**each, "cell_bytes": wanted.switch_cell_bytes}
             for name, default in (("average_weight", 1.0), ("drops_above", False)):
                 has = each["marks"] and getattr(each["marks"], name)
                 if each["marks"] and has != default and name not in self.data.takes:
-                    return each["number"], f"{name} {has}", f"none, because {self.name} has no such setting"
+                    expected = f"none, because {self.name} has no such setting"
+                    return f"priority {each['number']}", f"{name} {has}", expected
             for limit in self.data.limits:
                 with self._data_errors():
                     if limit.when(values):
-                        return each["number"], limit.got.render(values), limit.expected.render(values)
+                        return (
+                            f"priority {each['number']}",
+                            limit.got.render(values),
+                            limit.expected.render(values),
+                        )
         return None
 
     def rounded(self, marks: Marking, cell_bytes: int | None) -> Marking:
@@ -266,6 +274,7 @@ def _template_variables(wanted: HardwareSwitchVariables) -> dict[str, Any]:
         "pausing": wanted.pausing,
         "has_dscp": any(each["dscp"] for each in priorities),
         "cell_bytes": wanted.switch_cell_bytes,
+        "losing": sorted(wanted.switch_loses_one_in.items()),
     }
 
 
@@ -323,5 +332,6 @@ def _problem(name: str, wanted: HardwareSwitchVariables) -> tuple[str, str, str,
         return f"{name}.switch_ports", "nothing", "the ports that experiments use", _ADVICE
     if (mistake := load_platform(platform).mistake(wanted)) is None:
         return None
-    number, got, expected = mistake
-    return f"{name}.switch_priorities, priority {number}", got, expected, _ADVICE
+    where, got, expected = mistake
+    keys = f"switch_priorities, {where}" if where.startswith("priority") else where
+    return f"{name}.{keys}", got, expected, _ADVICE

@@ -170,8 +170,8 @@ class PlatformData(_Data):
     """Pattern of lines, behind their context, that only open a mode."""
     remove: Text = _template("no {{ line }}")
     lines: tuple[LineRule, ...]
-    takes: frozenset[Literal["average_weight", "drops_above"]] = frozenset()
-    """Settings of marks that other platforms refuse unless they have their default values."""
+    takes: frozenset[Literal["average_weight", "drops_above", "losses"]] = frozenset()
+    """Settings that other platforms refuse unless they have their default values."""
     limits: tuple[Limit, ...] = ()
     rounds: Rounding = Rounding()
     """Marks that are rounded instead of refused; the plan states the rounding."""

@@ -20,7 +20,12 @@ from rogue.harness.provisioning.switches.settings import (
     PrioritySettings,
 )
 from rogue.harness.testbeds.ends.support import simulators_topology
-from rogue.harness.testbeds.ssh.declared_switches import as_marking, is_same, stated_pause_points
+from rogue.harness.testbeds.ssh.declared_switches import (
+    as_marking,
+    is_same,
+    requested_losses,
+    stated_pause_points,
+)
 from rogue.workloads.topologies import Switch
 
 
@@ -105,12 +110,14 @@ def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch)
     priorities = dict(switch.variables.switch_priorities)
     for number in numbers:
         priorities[number] = _settings(cell, switch, priorities[number].dscp, asked)
-    wanted = switch.variables.model_copy(update={"switch_priorities": priorities})
+    losses = requested_losses(cell, switch)
+    update = {"switch_priorities": priorities, "switch_loses_one_in": losses}
+    wanted = switch.variables.model_copy(update=update)
     if wanted.switch_platform != DECLARED:
         mistake = load_platform(wanted.switch_platform).mistake(wanted)
         if mistake is not None:
-            number, got, expected = mistake
-            fault = f"priority {number}: got {got}, expected {expected}"
+            place, got, expected = mistake
+            fault = f"{place}: got {got}, expected {expected}"
             where = "docs/how-to/hardware-switches.md says what each platform takes"
             raise UsageError(f"{cell.experiment.name}: {switch.name}: {fault}; {where}.")
     return wanted

@@ -209,7 +209,7 @@ def test_limits(platform: str, settings: dict[str, Any], mistake: str | None) ->
 def test_marks_in_cells_need_the_cell_size() -> None:
     without = wanted("comware", switch_priorities={"3": {"marks": MARKS}}, switch_cell_bytes=None)
     assert load_platform("comware").mistake(without) == (
-        3, "marks without switch_cell_bytes", "the size of the switch's cells"
+        "priority 3", "marks without switch_cell_bytes", "the size of the switch's cells"
     )  # fmt: skip
 
 
@@ -294,3 +294,35 @@ def test_comware_rounds_to_its_units_and_says_so() -> None:
     assert "queue 3 drop-level 0 low-limit 720 high-limit 7212 discard-probability 33" in commands
     exact = wanted("comware", switch_priorities={"3": {"marks": {**MARKS, **drops}}})
     assert comware.roundings(exact) == []
+
+
+@pytest.mark.parametrize("platform", [each for each in PLATFORMS if each != "comware"])
+def test_losses_by_ip_id_are_refused_by_name(platform: str) -> None:
+    asked = wanted(platform, switch_loses_one_in={"Ethernet1": 4096}, switch_priorities={})
+    expected = f"none, because no documented command of {platform} matches the IP ID"
+    assert load_platform(platform).mistake(asked) == ("switch_loses_one_in", "losses by IP ID", expected)
+
+
+@pytest.mark.parametrize("losses", [{"Ethernet1": 1000}, {"Ethernet9": 4096}, {"Ethernet1": 2**17}])
+def test_losses_are_a_power_of_two_at_a_known_port(losses: dict[str, int]) -> None:
+    with pytest.raises(ValidationError):
+        wanted("comware", switch_loses_one_in=losses)
+
+
+def test_losses_of_another_experiment_are_removed() -> None:
+    comware = load_platform("comware")
+    asked = wanted("comware", switch_loses_one_in={"Ethernet1": 65_536}, switch_priorities={})
+    found = {("interface Ethernet1",): ("packet-filter 5012 outbound", "packet-filter 3000 outbound")}
+    assert [each.text for each in comware.commands(comware.changes(asked, found), found)] == [
+        "interface Ethernet1",
+        "undo packet-filter 5012 outbound",
+        "quit",
+        "acl number 5016",
+        "quit",
+        "acl number 5016",
+        "rule 0 deny ipv4 ffff ffff 4 l4 12b7 ffff 2",
+        "quit",
+        "interface Ethernet1",
+        "packet-filter 5016 outbound",
+        "quit",
+    ]
