@@ -64,11 +64,12 @@ def of_priority(
 def _of_marks(
     number: int, asked: PrioritySpec, readback: PrioritySettings, rounded: Callable[[Marking], Marking]
 ) -> Iterator[Mismatch]:
-    curve, marks = asked.marks and as_marking(asked.marks), readback.marks
-    if curve is None and marks is None:
+    wanted_marks = None if asked.marks is None else as_marking(asked.marks)
+    marks = readback.marks
+    if wanted_marks is None and marks is None:
         return
-    if curve is None or marks is None or not is_same(rounded(curve), marks):
-        wanted, has = (str(each or "marks nothing") for each in (curve, marks))
+    if wanted_marks is None or marks is None or not is_same(rounded(wanted_marks), marks):
+        wanted, has = (str(each or "marks nothing") for each in (wanted_marks, marks))
         yield Mismatch("marks", f"a switch that {wanted} in priority {number}", has)
 
 
