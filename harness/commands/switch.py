@@ -248,12 +248,15 @@ def show_plan(switch: HardwareSwitch, *, is_offline: bool = False) -> None:
     from rogue.harness.provisioning.switches.operations import open_switch, plan, plan_from_nothing
     from rogue.harness.provisioning.switches.platform import load_platform
 
+    platform = load_platform(switch.variables.switch_platform)
     if is_offline:
-        commands = plan_from_nothing(load_platform(switch.variables.switch_platform), switch.variables)
+        commands = plan_from_nothing(platform, switch.variables)
     else:
         with open_switch(switch) as opened:
             commands = plan(opened, switch.variables)
     _print(switch, "would receive" if commands else "is already as requested", commands)
+    for words in platform.roundings(switch.variables):
+        typer.echo(f"  {words}")
 
 
 def _check(each: RequestedSwitch) -> None:

@@ -180,7 +180,8 @@ def test_every_kind_of_node_runs_an_incast_with_the_settings_given(kind: str) ->
 def test_settings_for_eight_servers_make_a_plan() -> None:
     line = next(line for line in COMMANDS if "topology.hosts=8" in line)
     settings = [word for word in line.split() if "=" in word]
-    load_experiment(str(ROOT / "experiments/rogue-paper/incast.yaml"), settings)
+    loaded = load_experiment(str(ROOT / "experiments/rogue-paper/incast.yaml"), settings)
+    assert {len(point.experiment.topology.host_names()) for point in loaded.points} == {8}
 
 
 def test_variables_of_roles_that_are_named_exist() -> None:

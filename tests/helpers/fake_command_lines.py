@@ -5,7 +5,8 @@ EOS has modes, a session that holds changes until `commit`, and paging. Comware 
 
 Source: Arista EOS User Manual, chapters Command-Line Interface (modes, terminal length, `% Invalid input`),
 Configuration Sessions, Quality of Service and Data Center Bridging; HPE FlexFabric 11900 ACL and QoS
-Configuration Guide, HPE 5130HI ACL and QoS Command Reference (a WRED table in use cannot be removed), and the
+Configuration Guide, HPE 5130HI ACL and QoS Command Reference (a WRED table in use cannot be removed), H3C
+S3610 Operation Manual (a rule has at most eight patterns, of whole bytes in hexadecimal), and the
 Fundamentals guides (views, screen-length disable, the caret); NVIDIA Onyx User Manual, chapters User
 Interfaces (modes, `% Unrecognized command`, paging), Quality of Service and Priority Flow Control.
 """
@@ -128,14 +129,20 @@ LINES = {
         r"(qos wred apply)(?: \w+)?",
         r"(priority-flow-control no-drop dot1p)(?: [\d,]+)?",
         r"(priority-flow-control enable)",
+        r"(packet-filter \d+ outbound)",
     ),
+    "acl": (r"(rule \d+)(?: deny(?: (?:ipv4|l4) (?:[0-9a-f]{2})+ (?:[0-9a-f]{2})+ \d+){1,8})?",),
     "qos": (
         r"(queue [0-7] weighting-constant)(?: (?:\d|1[0-5]))?",
         r"(queue [0-7] drop-level [0-2])(?: low-limit \d+ high-limit \d+ discard-probability \d+)?",
         r"(queue [0-7] ecn)",
     ),
 }
-COMWARE_MODES = (r"interface Ten-GigabitEthernet1/0/\d+", r"qos wred queue table \w+")
+COMWARE_MODES = (
+    r"interface Ten-GigabitEthernet1/0/\d+",
+    r"qos wred queue table \w+",
+    r"acl number 5\d{3}",
+)
 
 
 class FakeComware(Cli):
@@ -199,6 +206,9 @@ class FakeComware(Cli):
             return ""
         for pattern in LINES[mode[-1].split()[0]] if mode else ():
             if found := re.fullmatch(pattern, text):
+                limits = re.search(r"low-limit (\d+) high-limit (\d+) discard-probability (\d+)", text)
+                if limits and not (int(limits[1]) < int(limits[2]) <= 38_000 and int(limits[3]) <= 100):
+                    return " % Wrong parameter found at '^' position."
                 if is_undo:
                     self.running.take(mode, found[1])
                 else:

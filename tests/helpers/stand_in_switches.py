@@ -80,13 +80,25 @@ def _priority_3(**settings: Any) -> dict[str, Any]:
     return {"3": {**LOSSLESS["3"], **settings}}
 
 
-_STEP = {"from_bytes": 20_800, "to_bytes": 20_800}
+PAPERS_RED = {
+    "from_bytes": 99 * 2110,
+    "to_bytes": 38_000 * 2110,
+    "average_weight": 2**-9,
+    "drops_above": True,
+}
+"""RoGUE (SoCC 2018), section 4, in packets of 2110 bytes; the average is that of HPE's manuals."""
 _SURE = {"from_bytes": 150_000, "to_bytes": 1_500_000}
 PATCH = "sudo config apply-patch /dev/stdin"
 STAND_INS = {
     "comware": StandIn(
         comware,
-        wanted("comware", ("Ten-GigabitEthernet1/0/1",), switch_priorities=_priority_3(marks=_STEP)),
+        wanted(
+            "comware",
+            ("Ten-GigabitEthernet1/0/1",),
+            switch_priorities=_priority_3(marks=PAPERS_RED),
+            switch_cell_bytes=2110,
+            switch_loses_one_in={"Ten-GigabitEthernet1/0/1": 4096},
+        ),
         ("queue 3 ecn", "priority-flow-control no-drop dot1p 3"),
         "priority-flow-control enable",
     ),

@@ -35,7 +35,7 @@ from rogue.harness.provisioning.switches.platform_data import (
     read_template,
 )
 from rogue.harness.provisioning.switches.readback import SwitchState, read_state
-from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables
+from rogue.harness.provisioning.switches.settings import DECLARED, HardwareSwitchVariables, Marking
 from rogue.remote.errors import NodeError
 from rogue.workloads.printable import did_you_mean
 
@@ -76,15 +76,45 @@ class Platform:
         self._template = read_template(folder / "configuration.j2")
         self._table: textfsm.TextFSM = read_table(folder / "numbers.textfsm")
 
-    def mistake(self, wanted: HardwareSwitchVariables) -> tuple[int, str, str] | None:
-        """Return the first refused setting: the priority, what it has and what is expected."""
+    def mistake(self, wanted: HardwareSwitchVariables) -> tuple[str, str, str] | None:
+        """Return the first refused setting: where it is, what is there and what is expected."""
+        if wanted.switch_loses_one_in and "losses" not in self.data.takes:
+            expected = f"none, because no documented command of {self.name} matches the IP ID"
+            return "switch_loses_one_in", "losses by IP ID", expected
         for each in _template_variables(wanted)["priorities"]:
             values = {**each, "cell_bytes": wanted.switch_cell_bytes}
+            for name, default in (("average_weight", 1.0), ("drops_above", False)):
+                has = each["marks"] and getattr(each["marks"], name)
+                if each["marks"] and has != default and name not in self.data.takes:
+                    expected = f"none, because {self.name} has no such setting"
+                    return f"priority {each['number']}", f"{name} {has}", expected
             for limit in self.data.limits:
                 with self._data_errors():
                     if limit.when(values):
-                        return each["number"], limit.got.render(values), limit.expected.render(values)
+                        return (
+                            f"priority {each['number']}",
+                            limit.got.render(values),
+                            limit.expected.render(values),
+                        )
         return None
+
+    def rounded(self, marks: Marking, cell_bytes: int | None) -> Marking:
+        """Return the nearest marks that the switch's units allow."""
+        values = {"marks": marks, "cell_bytes": cell_bytes}
+        with self._data_errors():
+            found = {name: formula(values) for name, formula in self.data.rounds if formula is not None}
+        return marks.model_copy(update=found)
+
+    def roundings(self, wanted: HardwareSwitchVariables) -> list[str]:
+        """Return a sentence for each priority whose marks the switch's units round."""
+        found = [
+            (number, marks, self.rounded(marks, wanted.switch_cell_bytes)) for number, marks in wanted.marking
+        ]
+        return [
+            f"priority {number}: got `{marks}`, rounded to `{rounded}`"
+            for number, marks, rounded in found
+            if marks != rounded
+        ]
 
     @contextmanager
     def _data_errors(self) -> Iterator[None]:
@@ -102,7 +132,10 @@ class Platform:
         found = found or {}
         refuses = lambda operation: database.is_refused(self.data.patch_allows, found, operation)  # noqa: E731
         with self._data_errors():
-            text = self._template.render(**_template_variables(wanted), found=found, patch_refuses=refuses)
+            values = _template_variables(wanted)
+            for each in values["marking"]:
+                each["marks"] = self.rounded(each["marks"], wanted.switch_cell_bytes)
+            text = self._template.render(**values, found=found, patch_refuses=refuses)
         return [line for context, words in each_line(text) for line in self._line(context, words)]
 
     def _line(self, context: Context, words: str) -> Iterator[Line]:
@@ -241,6 +274,7 @@ def _template_variables(wanted: HardwareSwitchVariables) -> dict[str, Any]:
         "pausing": wanted.pausing,
         "has_dscp": any(each["dscp"] for each in priorities),
         "cell_bytes": wanted.switch_cell_bytes,
+        "losing": sorted(wanted.switch_loses_one_in.items()),
     }
 
 
@@ -298,5 +332,6 @@ def _problem(name: str, wanted: HardwareSwitchVariables) -> tuple[str, str, str,
         return f"{name}.switch_ports", "nothing", "the ports that experiments use", _ADVICE
     if (mistake := load_platform(platform).mistake(wanted)) is None:
         return None
-    number, got, expected = mistake
-    return f"{name}.switch_priorities, priority {number}", got, expected, _ADVICE
+    where, got, expected = mistake
+    keys = f"switch_priorities, {where}" if where.startswith("priority") else where
+    return f"{name}.{keys}", got, expected, _ADVICE

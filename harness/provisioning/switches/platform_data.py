@@ -88,6 +88,15 @@ class Limit(_Data):
     expected: Text
 
 
+class Rounding(_Data):
+    """Expressions for the values of marks that the switch's units allow; None leaves a value as it is."""
+
+    from_bytes: Formula | None = None
+    to_bytes: Formula | None = None
+    probability: Formula | None = None
+    average_weight: Formula | None = None
+
+
 class LineRule(_Data):
     """The pattern of lines of one kind, and how they are removed.
 
@@ -118,6 +127,8 @@ class NumbersData(_Data):
     from_bytes: Formula
     to_bytes: Formula
     percent: Formula
+    average_weight: Formula = Expression("1")
+    drops_above: Formula = Expression("false")
     pauses: Formula
     headroom_bytes: Formula = Expression("none")
     pause_alpha: Formula = Expression("none")
@@ -159,7 +170,11 @@ class PlatformData(_Data):
     """Pattern of lines, behind their context, that only open a mode."""
     remove: Text = _template("no {{ line }}")
     lines: tuple[LineRule, ...]
+    takes: frozenset[Literal["average_weight", "drops_above", "losses"]] = frozenset()
+    """Settings that other platforms refuse unless they have their default values."""
     limits: tuple[Limit, ...] = ()
+    rounds: Rounding = Rounding()
+    """Marks that are rounded instead of refused; the plan states the rounding."""
     numbers: NumbersData
     release: Mapping[str, re.Pattern[str]] = {}
     """Pattern of the reply by name of the release; a name may refer to groups, as in re.sub."""

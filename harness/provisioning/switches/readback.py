@@ -190,7 +190,11 @@ class _Port:
             from_bytes, to_bytes, percent = (_value(each, values) for each in formulas)
             if not (isinstance(from_bytes, int) and isinstance(to_bytes, int) and isinstance(percent, int)):
                 raise NotKnownError(lines)
-            marks = marking_reported(from_bytes, to_bytes, percent)
+            weight = _value(numbers.average_weight, values)
+            if not isinstance(weight, int | float):
+                raise NotKnownError(lines)
+            drops = bool(_value(numbers.drops_above, values))
+            marks = marking_reported(from_bytes, to_bytes, percent, weight, drops_above=drops)
         if not pauses:
             return priority_reported(marks=marks)
         headroom_bytes = _whole(_value(numbers.headroom_bytes, values))
@@ -247,9 +251,17 @@ def _json_object_in(text: str) -> object:
         return None
 
 
-def marking_reported(from_bytes: int, to_bytes: int, percent: int) -> Marking:
+def marking_reported(
+    from_bytes: int, to_bytes: int, percent: int, average_weight: float = 1.0, *, drops_above: bool = False
+) -> Marking:
     """Return marks of a switch without the checks of an inventory."""
-    return Marking.model_construct(from_bytes=from_bytes, to_bytes=to_bytes, probability=percent / 100)
+    return Marking.model_construct(
+        from_bytes=from_bytes,
+        to_bytes=to_bytes,
+        probability=percent / 100,
+        average_weight=average_weight,
+        drops_above=drops_above,
+    )
 
 
 def priority_reported(**reported: object) -> PrioritySettings:

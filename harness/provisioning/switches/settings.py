@@ -11,6 +11,8 @@ from rogue.remote.login import Login
 DECLARED: Final = "declared"
 """The platform of a switch without a login: its declared settings are believed."""
 Priority = Annotated[int, Field(ge=0, le=7)]
+IpIdShare = Annotated[int, Field(ge=2, le=2**16)]
+"""Losses by IP ID: one packet in this number, a power of two; those whose lowest bits are all set."""
 Difference = Literal["marks", "pauses", "rate", "mtu", "buffer"]
 """Kinds of numbers in which a switch may differ from an experiment."""
 
@@ -28,6 +30,10 @@ class Marking(_Settings):
     """Every packet is marked beyond this length (kmax)."""
     probability: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Probability of a mark when the queue has just reached `to_bytes`."""
+    average_weight: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Weight of each packet's view of the queue in its average; 1: the queue itself counts."""
+    drops_above: bool = False
+    """True if packets beyond `to_bytes` are dropped, even if they are ECN-capable."""
 
     @model_validator(mode="after")
     def _is_ordered(self) -> Self:
@@ -36,9 +42,11 @@ class Marking(_Settings):
         return self
 
     def __str__(self) -> str:
-        if self.from_bytes == self.to_bytes:
-            return f"marks beyond {self.from_bytes} bytes"
-        return f"marks from {self.from_bytes} to {self.to_bytes} bytes, then with {self.probability:g}"
+        words = f"marks beyond {self.from_bytes} bytes"
+        if self.from_bytes != self.to_bytes:
+            words = f"marks from {self.from_bytes} to {self.to_bytes} bytes, then with {self.probability:g}"
+        average = f" of an average with weight {self.average_weight:g}" if self.average_weight < 1 else ""
+        return words + average + (", drops beyond" if self.drops_above else "")
 
 
 class PrioritySettings(_Settings):
@@ -93,10 +101,21 @@ class HardwareSwitchVariables(BaseModel):
     switch_cell_bytes: Annotated[int | None, Field(ge=1)] = None
     """Size of a buffer cell, for platforms that count in cells and do not show the size."""
 
+    switch_loses_one_in: Mapping[str, IpIdShare] = {}
+    """RoCE packets that leave an interface and are dropped by their IP ID: one in this number."""
     switch_may_differ: tuple[Difference, ...] = ()
     """Kinds of numbers that may differ from an experiment; the run states the difference."""
     switch_follows_experiments: bool = False
     """True if marks and pauses follow the experiment; `switch_priorities` then have DSCPs alone."""
+
+    @model_validator(mode="after")
+    def _loses_by_a_mask(self) -> Self:
+        for interface, one_in in self.switch_loses_one_in.items():
+            if interface not in self.interfaces:
+                raise ValueError(f"switch_loses_one_in: an interface of switch_ports instead of {interface}")
+            if one_in & (one_in - 1):
+                raise ValueError(f"switch_loses_one_in: a power of two instead of {one_in}")
+        return self
 
     @property
     def platform_name(self) -> str:
@@ -136,6 +155,9 @@ class HardwareSwitchVariables(BaseModel):
 
     def __str__(self) -> str:
         words = [f"priority {number}: {each}" for number, each in sorted(self.switch_priorities.items())]
+        words += [
+            f"{name} loses one in {one_in}" for name, one_in in sorted(self.switch_loses_one_in.items())
+        ]
         return "; ".join(words) or "no marks and no pauses"
 
 

@@ -1,6 +1,6 @@
 """Compare what a cell requests with what the inventory declares."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rogue.harness.cell.cell import Cell
@@ -60,16 +60,72 @@ def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwi
             continue
         for switch in _switches(inventory):
             declared = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
-            for other in (each for each in declared if not is_same(asked, each)):
+            for other in (each for each in declared if not is_same(as_marking(asked), each)):
                 wanted = f"{group.transport} asks for a switch that {asked}"
                 yield switch, group.transport, f"{wanted}, and by the inventory {switch.name} {other}"
 
 
-def is_same(asked: MarkingCurve, declared: Marking) -> bool:
-    """True if two marking curves agree; for a step the probability is ignored."""
-    is_step = asked.kmin_bytes == asked.kmax_bytes
-    is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (declared.from_bytes, declared.to_bytes)
-    return is_as_long and (is_step or asked.pmax == declared.probability)
+def as_marking(curve: MarkingCurve) -> Marking:
+    """Return a requested curve as marks of a hardware switch, without the checks of an inventory."""
+    return Marking.model_construct(
+        from_bytes=curve.kmin_bytes,
+        to_bytes=curve.kmax_bytes,
+        probability=curve.pmax,
+        average_weight=curve.average_weight,
+        drops_above=curve.drops_above,
+    )
+
+
+def requested_losses(cell: Cell, switch: HardwareSwitch) -> dict[str, int]:
+    """Return by interface one in how many packets a cell loses there by their IP ID.
+
+    Deviation: as at a Linux switch, what a host sends is lost only behind the first switch.
+    """
+    interfaces = {port.name: port.interface for port in switch.variables.switch_ports}
+    return {
+        interfaces[name]: loss.one_in
+        for link, losses in cell.network.losses.items()
+        for loss in losses
+        for name in link.ports
+        if loss.model == "identification" and loss.one_in and name in interfaces
+    }
+
+
+def unsupported_losses(cell: Cell, inventory: Inventory) -> str | None:
+    """Return why hardware switches do not lose what a cell asks for; None if they do."""
+    switches = inventory.hardware_switches
+    losses = [loss for losses in cell.network.losses.values() for loss in losses if loss.mean_probability]
+    if any(loss.model != "identification" for loss in losses):
+        return "a hardware switch loses packets by their IP ID alone: write model: identification"
+    if any(loss.from_ns or loss.until_ns is not None for loss in losses):
+        return "a hardware switch loses packets from beginning to end: leave from and until out"
+    asked = {switch.name: requested_losses(cell, switch) for switch in switches}
+    if losses and not any(asked.values()):
+        return "no Loss: no port of hardware_switches leads over its link; name it in switch_ports"
+    for switch in switches:
+        stated = dict(switch.variables.switch_loses_one_in)
+        if asked[switch.name] != stated:
+            wanted, has = (_lost(each) for each in (asked[switch.name], stated))
+            return (
+                f"the experiment asks for {wanted} at {switch.name}, and by the inventory it has {has}: "
+                "write that in switch_loses_one_in, or switch_follows_experiments: true"
+            )
+        if stated and {"marks", "pauses"} & set(switch.variables.switch_may_differ):
+            return (
+                f"losses of {switch.name} are not checked with switch_may_differ: leave marks and pauses out"
+            )
+    return None
+
+
+def _lost(one_in: Mapping[str, int]) -> str:
+    found = [f"one in {number} lost at {interface}" for interface, number in sorted(one_in.items())]
+    return ", ".join(found) or "no losses"
+
+
+def is_same(asked: Marking, has: Marking) -> bool:
+    """True if two markings agree; for a step the probability is ignored."""
+    is_step = asked.from_bytes == asked.to_bytes
+    return asked == (has.model_copy(update={"probability": asked.probability}) if is_step else has)
 
 
 def _switches(inventory: Inventory) -> tuple[HardwareSwitch, ...]:

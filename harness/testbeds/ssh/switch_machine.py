@@ -14,6 +14,8 @@ from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends import switch_ports
 from rogue.harness.testbeds.ends.switch_ports import linux_ports, marking_ports
+from rogue.harness.testbeds.ssh.declared_switches import unsupported_losses
+from rogue.workloads.faults import Loss
 from rogue.workloads.topologies import Topology
 
 EMULATED: Final = "virtual"
@@ -106,12 +108,15 @@ def _check_names(ports: Mapping[str, PortSettings], there: set[str], inventory: 
 
 def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
     """Return why the switch cannot carry out a fault; None if it can."""
-    if inventory.switch is None and (kind := switch_ports.first_fault(cell)):
-        return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"
     losses = (loss for losses in cell.network.losses.values() for loss in losses)
     if any(loss.model == "identification" for loss in losses) and _is_over_ipv6(inventory):
-        return "a Linux switch loses packets by the IP ID, which IPv6 has not; choose the model independent"
-    return switch_ports.unsupported_fault(cell)
+        return "a switch loses packets by the IP ID, which IPv6 has not; choose the model independent"
+    if inventory.switch is not None:
+        return switch_ports.unsupported_fault(cell)
+    kind = switch_ports.first_fault(cell)
+    if kind is not None and (kind != Loss.__name__ or not inventory.hardware_switches):
+        return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"
+    return unsupported_losses(cell, inventory)
 
 
 def _is_over_ipv6(inventory: Inventory) -> bool:

@@ -1,6 +1,6 @@
 """Compare what a cell requests with what hardware switches report."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,12 @@ from rogue.harness.provisioning.switches.change import sentences
 from rogue.harness.provisioning.switches.operations import open_switch
 from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.readback import SwitchState
-from rogue.harness.provisioning.switches.settings import Difference, HardwarePort, HardwareSwitch
+from rogue.harness.provisioning.switches.settings import (
+    Difference,
+    HardwarePort,
+    HardwareSwitch,
+    Marking,
+)
 from rogue.harness.testbeds.ssh.declared_switches import stated_pause_points
 from rogue.harness.testbeds.ssh.switch_request import (
     Mismatch,
@@ -38,7 +43,7 @@ class Compared:
 
     refused: tuple[str, ...]
     allowed: tuple[str, ...]
-    """What differs, and may by the inventory."""
+    """What differs, and may by the inventory or by the switch's units."""
     not_compared: str
     """A sentence about what the switch does not report."""
 
@@ -104,6 +109,7 @@ def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: Swi
             advice = "set them by lines of the port, or allow it by switch_may_differ: [marks, pauses]"
             refused.append(f"{sentence}: {advice}")
     if not {*may, *(other.kind for other in at)} & {"marks", "pauses"}:
+        allowed += [f"{switch.name}: {sentence}" for sentence in _roundings(cell, inventory, switch)]
         refused += _other_lines(cell, inventory, switch, state)
     return Compared(tuple(refused), tuple(allowed), _not_compared(cell, inventory, switch, state))
 
@@ -111,12 +117,12 @@ def compare(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: Swi
 def _others(
     cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: SwitchState
 ) -> Iterator[tuple[Mismatch, str]]:
-    known = _known(cell, inventory, switch)
+    known, rounded = _known(cell, inventory, switch), _rounding(switch)
     for port in _ports(cell, switch):
         has = state.port(port.interface)
         for number in known:
             if (readback := has.of_priority(number)) is not None:
-                for other in of_priority(cell, number, readback):
+                for other in of_priority(cell, number, readback, rounded):
                     yield other, port.interface
         for other in of_port(cell.network.ports[port.name], cell.network.ip_packet_bytes, has):
             yield other, port.interface
@@ -136,6 +142,21 @@ def _not_known(cell: Cell, inventory: Inventory, switch: HardwareSwitch, state: 
             f"marks and pauses of {switch.name} are not known at {', '.join(interfaces)}, expected numbers: "
             f"got `{reason}`"
         )
+
+
+def _rounding(switch: HardwareSwitch) -> Callable[[Marking], Marking]:
+    """Return the function that rounds marks to the units of a switch."""
+    platform, cell_bytes = load_platform(switch.variables.switch_platform), switch.variables.switch_cell_bytes
+    return lambda marks: platform.rounded(marks, cell_bytes)
+
+
+def _roundings(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> list[str]:
+    """Return a sentence for each priority whose requested marks the switch's units round."""
+    try:
+        wanted = requested_settings(cell, inventory, switch)
+    except UsageError:
+        return []
+    return load_platform(wanted.switch_platform).roundings(wanted)
 
 
 def _ports(cell: Cell, switch: HardwareSwitch) -> list[HardwarePort]:

@@ -1,6 +1,6 @@
 """Translate the requests of a cell into settings of hardware switches."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,7 +20,12 @@ from rogue.harness.provisioning.switches.settings import (
     PrioritySettings,
 )
 from rogue.harness.testbeds.ends.support import simulators_topology
-from rogue.harness.testbeds.ssh.declared_switches import is_same, stated_pause_points
+from rogue.harness.testbeds.ssh.declared_switches import (
+    as_marking,
+    is_same,
+    requested_losses,
+    stated_pause_points,
+)
 from rogue.workloads.topologies import Switch
 
 
@@ -39,10 +44,15 @@ class Mismatch:
         return f"the experiment asks for {self.asked}, and as read back {switch} {self.has}{where}"
 
 
-def of_priority(cell: Cell, number: int, readback: PrioritySettings) -> Iterator[Mismatch]:
-    """Yield differences in marks and pauses of one priority, for the packets of all groups."""
+def of_priority(
+    cell: Cell, number: int, readback: PrioritySettings, rounded: Callable[[Marking], Marking]
+) -> Iterator[Mismatch]:
+    """Yield differences in marks and pauses of one priority, for the packets of all groups.
+
+    rounded: the nearest marks that the switch's units allow.
+    """
     for asked in cell.network.priorities.values():
-        yield from _of_marks(number, asked, readback)
+        yield from _of_marks(number, asked, readback, rounded)
         if (asked.pauses is not None) != readback.pauses:
             has = "pauses" if readback.pauses else "pauses nothing"
             wanted = f"{'' if asked.pauses else 'no '}pauses in priority {number}"
@@ -51,12 +61,15 @@ def of_priority(cell: Cell, number: int, readback: PrioritySettings) -> Iterator
             yield from _of_pauses(cell, number, asked.pauses, readback)
 
 
-def _of_marks(number: int, asked: PrioritySpec, readback: PrioritySettings) -> Iterator[Mismatch]:
-    curve, marks = asked.marks, readback.marks
-    if curve is None and marks is None:
+def _of_marks(
+    number: int, asked: PrioritySpec, readback: PrioritySettings, rounded: Callable[[Marking], Marking]
+) -> Iterator[Mismatch]:
+    wanted_marks = None if asked.marks is None else as_marking(asked.marks)
+    marks = readback.marks
+    if wanted_marks is None and marks is None:
         return
-    if curve is None or marks is None or not is_same(curve, marks):
-        wanted, has = (str(each or "marks nothing") for each in (curve, marks))
+    if wanted_marks is None or marks is None or not is_same(rounded(wanted_marks), marks):
+        wanted, has = (str(each or "marks nothing") for each in (wanted_marks, marks))
         yield Mismatch("marks", f"a switch that {wanted} in priority {number}", has)
 
 
@@ -98,12 +111,14 @@ def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch)
     priorities = dict(switch.variables.switch_priorities)
     for number in numbers:
         priorities[number] = _settings(cell, switch, priorities[number].dscp, asked)
-    wanted = switch.variables.model_copy(update={"switch_priorities": priorities})
+    losses = requested_losses(cell, switch)
+    update = {"switch_priorities": priorities, "switch_loses_one_in": losses}
+    wanted = switch.variables.model_copy(update=update)
     if wanted.switch_platform != DECLARED:
         mistake = load_platform(wanted.switch_platform).mistake(wanted)
         if mistake is not None:
-            number, got, expected = mistake
-            fault = f"priority {number}: got {got}, expected {expected}"
+            place, got, expected = mistake
+            fault = f"{place}: got {got}, expected {expected}"
             where = "docs/how-to/hardware-switches.md says what each platform takes"
             raise UsageError(f"{cell.experiment.name}: {switch.name}: {fault}; {where}.")
     return wanted
@@ -190,15 +205,13 @@ def _settings(
 
 
 def _marking(cell: Cell, switch: HardwareSwitch, curve: MarkingCurve) -> Marking:
-    plain = MarkingCurve(curve.kmin_bytes, curve.kmax_bytes, curve.pmax, at=curve.at)
-    if curve != plain or curve.kmin_bytes < 1:
+    if curve.drops_instead or curve.spares_hosts or curve.kmin_bytes < 1:
         raise UsageError(
-            f"{cell.experiment.name}: {cell.id}: {switch.name}: got a curve with kmin {curve.kmin_bytes}, "
-            f"average_weight {curve.average_weight:g}, drops_above {curve.drops_above:d} and drops_instead "
-            f"{curve.drops_instead:d}, expected kmin of at least 1 and none of the others, which are the "
-            "simulator's; leave them out."
+            f"{cell.experiment.name}: {cell.id}: {switch.name}: got a curve with kmin {curve.kmin_bytes} and "
+            f"drops_instead {curve.drops_instead:d}, expected kmin of at least 1 and no drops_instead, which "
+            "is the simulator's; leave it out."
         )
-    return Marking(from_bytes=curve.kmin_bytes, to_bytes=curve.kmax_bytes, probability=curve.pmax)
+    return as_marking(curve)
 
 
 def _stated_alpha(cell: Cell, switch: HardwareSwitch, pauses: Pauses) -> float | None:

@@ -101,9 +101,11 @@ def test_an_invalid_line_is_an_error_of_one_line(line: bytes, problem: str) -> N
 @given(st.binary(max_size=200))
 def test_random_bytes_are_a_message_or_an_error(line: bytes) -> None:
     try:
-        decode(line, REQUEST_TYPES)
+        message: object = decode(line, REQUEST_TYPES)
     except MessageError as error:
-        encode(Error(None, "protocol", str(error)))
+        message = Error(None, "protocol", str(error))
+        assert encode(message).count(b"\n") == 1, "an error of one line"
+    assert isinstance(message, (*REQUEST_TYPES.values(), Error))
 
 
 JSON = st.recursive(

@@ -47,7 +47,9 @@ def test_a_damaged_run_is_refused(stored: Path, damage: str, capsys: pytest.Capt
     assert "flows.parquet" in capsys.readouterr().err
 
 
-def test_files_of_reports_and_of_the_user_are_no_damage(stored: Path) -> None:
+def test_files_of_reports_and_of_the_user_are_no_damage(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     names = (
         ".report.html.17.partial",
         ".claims.json.1.partial",
@@ -56,7 +58,8 @@ def test_files_of_reports_and_of_the_user_are_no_damage(stored: Path) -> None:
     )
     for name in (*names, "notes.txt", "report.html"):
         (stored / name).write_text("x")
-    refuse_damage([stored], is_accepted=False)
+    refuse_damage([stored], is_accepted=True)
+    assert capsys.readouterr().err == "", "accepted damage is named"
 
 
 def test_a_run_that_was_killed_is_not_damaged(stored: Path) -> None:

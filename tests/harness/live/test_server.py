@@ -153,7 +153,8 @@ def test_broken_connection_prints_nothing(book: Book, capsys: pytest.CaptureFixt
 
 def test_server_listens_on_the_loopback_only(port: int) -> None:
     with socket.socket() as other:
-        other.bind(("127.0.0.2", port))  # taken if the server listened on every address
+        other.bind(("127.0.0.2", port))  # an error if the server listened on every address
+        assert other.getsockname() == ("127.0.0.2", port)
 
 
 def test_used_port_is_an_error(port: int, book: Book) -> None:

@@ -11,7 +11,7 @@ from rogue.harness.errors import UsageError
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan import text
 from rogue.harness.plan.plan import PlannedCell, make_plan
-from rogue.harness.plan.text import check_budget, format_seconds, plan_text
+from rogue.harness.plan.text import check_budget, exceeded, format_seconds, plan_text
 from rogue.harness.testbeds import find_testbed
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -79,14 +79,19 @@ def terabyte(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "disk_usage", lambda _place: Disk(10**12))
 
 
+def planned(
+    tmp_path: Path, seconds: float, stored_bytes: float, unsupported: str | None = None
+) -> list[PlannedCell]:
+    return [PlannedCell(cell_of(tmp_path), unsupported, seconds, 5e9, stored_bytes)] * 2
+
+
 def check(tmp_path: Path, seconds: float, stored_bytes: float, jobs: int = 1) -> None:
-    cells = [PlannedCell(cell_of(tmp_path), None, seconds, 5e9, stored_bytes)] * 2
-    check_budget(cells, jobs, tmp_path / "results" / "not there yet")
+    check_budget(planned(tmp_path, seconds, stored_bytes), jobs, tmp_path / "results" / "not there yet")
 
 
 def test_a_day_and_twenty_gigabytes_are_fine(tmp_path: Path) -> None:
-    check(tmp_path, DAY / 2, 10e9)
-    check(tmp_path, DAY, 10e9, jobs=2)
+    assert exceeded(planned(tmp_path, DAY / 2, 10e9), 1, tmp_path) is None
+    assert exceeded(planned(tmp_path, DAY, 10e9), 2, tmp_path) is None
 
 
 def test_more_than_a_day_is_refused(tmp_path: Path) -> None:
@@ -110,7 +115,8 @@ def test_more_than_the_disk_has_is_refused(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_unsupported_cells_cost_nothing(tmp_path: Path) -> None:
-    check_budget([PlannedCell(cell_of(tmp_path), "no", 1e9, None, 1e15)], 1, tmp_path)
+    assert exceeded(planned(tmp_path, 1e9, 1e15), 1, tmp_path) is not None
+    assert exceeded(planned(tmp_path, 1e9, 1e15, "no"), 1, tmp_path) is None
 
 
 LONG = ("--set", "workload.repeat_for=1000000s", "--set", "measure=[{kind: throughput, interval: 1000s}]")

@@ -20,11 +20,17 @@ IN_NUMBERS = ("cumulus", "eos", "sonic")
 """Platforms that tell marks and pauses in numbers."""
 K_OF_208_KB = "transports=[{name: dctcp, mark_above: 208KB}]"
 """A whole number of KB and of cells of 208 bytes."""
+AVERAGED = (
+    "transports=[{name: roce+dcqcn, kmin: 150KB, kmax: 7904KB, pmax: 1.0, average_weight: 0.002, "
+    "drops_above: 1}]"
+)
+"""Not a whole number of cells, and not a power of two: rounded."""
 HEADROOM = ("topology.pause_headroom=104KB", "topology.pause_alpha=0.5")
 ASKED: dict[tuple[str, ...], tuple[str, ...]] = {
     ("transports=[roce]",): tuple(PLATFORMS),
     ("transports=[dctcp]",): ("cumulus", "eos", "sonic"),
-    (K_OF_208_KB,): tuple(PLATFORMS),
+    (K_OF_208_KB,): ("cumulus", "eos", "onyx", "sonic"),
+    (AVERAGED,): ("comware",),
     ("transports=[roce+dcqcn]",): ("cumulus", "eos", "sonic"),
     ("transports=[roce+pfc]",): ("comware", "cumulus", "eos", "onyx", "sonic"),
     ("transports=[roce+pfc]", *HEADROOM): ("sonic",),

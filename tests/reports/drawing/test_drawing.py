@@ -152,6 +152,7 @@ def test_a_panel_without_a_finite_value_is_drawn_without_a_warning(scale: str) -
     draw(axes[0], rows, (Layer("steps"),), ("x", "y"), looks)
     Axis("x", "x", scale).apply(axes, "x")
     figure.draw_without_rendering()
+    assert np.isfinite([axes[0].get_xlim(), axes[0].get_ylim()]).all()
 
 
 @pytest.mark.parametrize(

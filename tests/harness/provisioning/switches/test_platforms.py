@@ -111,6 +111,7 @@ def test_platform_file_cites_units_and_sources(platform: str) -> None:
 
 MARKS = {"from_bytes": 208_000, "to_bytes": 208_000}
 SLOPE = {**MARKS, "to_bytes": 416_000, "probability": 0.1}
+WRED = {**MARKS, "drops_above": True}
 PERCENT = "expected whole percent, such as 0.01"
 POWER = "expected a power of two from 1/256 to 64, such as 0.0625"
 NO_HEADROOM = "got headroom_bytes, expected none, as {} sizes it by itself"
@@ -120,7 +121,23 @@ PAUSE = {"pauses": True, "headroom_bytes": 9}
 @pytest.mark.parametrize(
     ("platform", "settings", "mistake"),
     [
-        *((platform, {"dscp": [26], "marks": MARKS}, None) for platform in PLATFORMS),
+        *((each, {"dscp": [26], "marks": MARKS}, None) for each in PLATFORMS if each != "comware"),
+        ("comware", {"dscp": [26], "marks": WRED}, None),
+        ("comware", {"marks": {**WRED, "to_bytes": 416_000, "average_weight": 2**-9}}, None),
+        *(
+            (
+                each,
+                {"marks": WRED},
+                f"got drops_above True, expected none, because {each} has no such setting",
+            )
+            for each in PLATFORMS
+            if each != "comware"
+        ),
+        (
+            "eos",
+            {"marks": {**MARKS, "average_weight": 0.5}},
+            "got average_weight 0.5, expected none, because eos has no such setting",
+        ),
         *(
             (platform, {"marks": {**MARKS, "probability": 0.005}}, f"got probability 0.005, {PERCENT}")
             for platform in ("cumulus", "eos", "sonic")
@@ -143,17 +160,28 @@ PAUSE = {"pauses": True, "headroom_bytes": 9}
         (
             "comware",
             {"marks": SLOPE},
-            "got marks with a slope, expected a step, as manuals contradict each other on probabilities",
+            "got marks without drops_above, expected drops_above, because Comware drops all packets beyond "
+            "to_bytes, also ECN-capable ones",
         ),
         (
             "comware",
-            {"marks": {"from_bytes": 150_000, "to_bytes": 150_000}},
-            "got 150000 bytes, expected a multiple of 208",
+            {"marks": {**WRED, "to_bytes": 7_904_001}},
+            "got 7904001 bytes, expected at most 38000 cells, 7904000 bytes",
         ),
         (
             "comware",
-            {"marks": {"from_bytes": 3_328_000, "to_bytes": 3_328_000}},
-            "got 3328000 bytes, expected fewer than 16000 cells",
+            {"marks": {**WRED, "from_bytes": 103}},
+            "got 103 bytes, expected at least a cell, 208 bytes",
+        ),
+        (
+            "comware",
+            {"marks": {**WRED, "probability": 0.004}},
+            "got probability 0.004, expected at least 0.01",
+        ),
+        (
+            "comware",
+            {"marks": {**WRED, "average_weight": 2**-16}},
+            "got average_weight 1.52588e-05, expected at least 2^-15",
         ),
         ("onyx", {"dscp": [32]}, "got dscp 32, expected 24 to 31, which Onyx puts there by itself"),
         ("onyx", {"marks": SLOPE}, "got probability 0.1, expected 1, Onyx's own"),
@@ -181,7 +209,7 @@ def test_limits(platform: str, settings: dict[str, Any], mistake: str | None) ->
 def test_marks_in_cells_need_the_cell_size() -> None:
     without = wanted("comware", switch_priorities={"3": {"marks": MARKS}}, switch_cell_bytes=None)
     assert load_platform("comware").mistake(without) == (
-        3, "marks without switch_cell_bytes", "the size of the switch's cells"
+        "priority 3", "marks without switch_cell_bytes", "the size of the switch's cells"
     )  # fmt: skip
 
 
@@ -249,3 +277,52 @@ def test_unrequested_profiles_are_removed() -> None:
 )
 def test_lists_and_ranges_of_ports_are_expanded(platform: str, reply: str, lines: list[str]) -> None:
     assert load_platform(platform).configuration(reply) == {(): tuple(lines)}
+
+
+def test_comware_rounds_to_its_units_and_says_so() -> None:
+    """Cells, percent and an exponent of the average: 720.2 of 208 bytes, 33.3 % and 2^-8.97."""
+    marks = {"from_bytes": 149_800, "to_bytes": 1_500_000, "probability": 1 / 3, "average_weight": 0.002}
+    comware, drops = load_platform("comware"), {"drops_above": True}
+    asked = wanted("comware", switch_priorities={"3": {"marks": {**marks, **drops}}})
+    assert comware.roundings(asked) == [
+        "priority 3: got `marks from 149800 to 1500000 bytes, then with 0.333333 of an average with weight "
+        "0.002, drops beyond`, rounded to `marks from 149760 to 1500096 bytes, then with 0.33 of an average "
+        "with weight 0.00195312, drops beyond`"
+    ]
+    commands = {each.text for each in plan_from_nothing(comware, asked)}
+    assert "queue 3 weighting-constant 9" in commands
+    assert "queue 3 drop-level 0 low-limit 720 high-limit 7212 discard-probability 33" in commands
+    exact = wanted("comware", switch_priorities={"3": {"marks": {**MARKS, **drops}}})
+    assert comware.roundings(exact) == []
+
+
+@pytest.mark.parametrize("platform", [each for each in PLATFORMS if each != "comware"])
+def test_losses_by_ip_id_are_refused_by_name(platform: str) -> None:
+    asked = wanted(platform, switch_loses_one_in={"Ethernet1": 4096}, switch_priorities={})
+    expected = f"none, because no documented command of {platform} matches the IP ID"
+    assert load_platform(platform).mistake(asked) == ("switch_loses_one_in", "losses by IP ID", expected)
+
+
+@pytest.mark.parametrize("losses", [{"Ethernet1": 1000}, {"Ethernet9": 4096}, {"Ethernet1": 2**17}])
+def test_losses_are_a_power_of_two_at_a_known_port(losses: dict[str, int]) -> None:
+    with pytest.raises(ValidationError):
+        wanted("comware", switch_loses_one_in=losses)
+
+
+def test_losses_of_another_experiment_are_removed() -> None:
+    comware = load_platform("comware")
+    asked = wanted("comware", switch_loses_one_in={"Ethernet1": 65_536}, switch_priorities={})
+    found = {("interface Ethernet1",): ("packet-filter 5012 outbound", "packet-filter 3000 outbound")}
+    assert [each.text for each in comware.commands(comware.changes(asked, found), found)] == [
+        "interface Ethernet1",
+        "undo packet-filter 5012 outbound",
+        "quit",
+        "acl number 5016",
+        "quit",
+        "acl number 5016",
+        "rule 0 deny ipv4 ffff ffff 4 l4 12b7 ffff 2",
+        "quit",
+        "interface Ethernet1",
+        "packet-filter 5016 outbound",
+        "quit",
+    ]

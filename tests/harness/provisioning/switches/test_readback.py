@@ -81,16 +81,35 @@ STEP = "".join((*LEVELS, " queue 5 ecn\n"))
 APPLIES, LISTED = " qos wred apply theirs\n", " priority-flow-control no-drop dot1p 3,4\n"
 
 
+INSTANTANEOUS = " queue 5 weighting-constant 0\n"
+
+
+def wred(from_bytes: int, to_bytes: int, percent: int, average_weight: float) -> PrioritySettings:
+    """Return the marks of Comware, which drops beyond them."""
+    return priority_reported(
+        marks=marking_reported(from_bytes, to_bytes, percent, average_weight, drops_above=True)
+    )
+
+
 @pytest.mark.parametrize(
     ("reply", "cell_bytes", "expected"),
     [
-        (TEN + APPLIES + TABLE + STEP, 208, {5: marks(2_080, 2_080, 100)}),
+        (TEN + APPLIES + TABLE + STEP, 208, {5: wred(2_080, 2_080, 100, 2**-9)}),
+        (TEN + APPLIES + TABLE + STEP + INSTANTANEOUS, 208, {5: wred(2_080, 2_080, 100, 1)}),
+        (
+            TEN + APPLIES + TABLE + STEP.replace("high-limit 11", "high-limit 90"),
+            208,
+            {5: wred(2_080, 18_720, 100, 2**-9)},
+        ),
+        (
+            TEN + APPLIES + TABLE + STEP.replace("probability 100", "probability 50"),
+            208,
+            {5: wred(2_080, 2_080, 50, 2**-9)},
+        ),
         (TEN + APPLIES + TABLE + STEP, None, NOT_KNOWN),
         (TEN + APPLIES + TABLE + "".join(LEVELS), 208, NOT_KNOWN),
         (TEN + APPLIES + TABLE + "".join((*LEVELS[:2], " queue 5 ecn\n")), 208, NOT_KNOWN),
         (TEN + APPLIES + TABLE + STEP.replace("low-limit 10", "low-limit 9", 1), 208, NOT_KNOWN),
-        (TEN + APPLIES + TABLE + STEP.replace("high-limit 11", "high-limit 90"), 208, NOT_KNOWN),
-        (TEN + APPLIES + TABLE + STEP.replace("probability 100", "probability 50"), 208, NOT_KNOWN),
         (TEN + APPLIES, 208, NOT_KNOWN),
         (TEN + " port link-aggregation group 4\n", 208, NOT_KNOWN),
         (TEN + " priority-flow-control auto\n" + LISTED, 208, NOT_KNOWN),

@@ -163,7 +163,7 @@ def test_lines_are_read_back_as_set(folder: Path) -> None:
     port = plain.state(configuration, "", requested).ports["Ethernet1"]
     assert port.priorities == {3: priority_reported(marks=marking_reported(9000, 9000, 100))}
     pauses = wanted("eos", switch_priorities={"3": {"pauses": True}})
-    assert plain.mistake(pauses) == (3, "pauses", "marks alone")
+    assert plain.mistake(pauses) == ("priority 3", "pauses", "marks alone")
     less = plain.changes(wanted("eos", switch_priorities={}), configuration)
     assert [change.off for change in less] == ["no ecn 3", "no ecn 3"]
 

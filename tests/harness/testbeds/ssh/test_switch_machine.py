@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import cell_of
 from helpers.fake_agents import fake_inventory
-from helpers.fake_switch import hardware, wanted
-from helpers.nodes import write_inventory
+from helpers.fake_switch import LOGIN, hardware, wanted
+from helpers.nodes import rack_of, write_inventory
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.errors import UsageError
@@ -21,9 +21,11 @@ from rogue.harness.testbeds.ssh.switch_machine import (
     ports_of,
     unsupported_fault,
 )
+from rogue.harness.testbeds.ssh.switch_request import inventory_as_requested
 from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 DCTCP = "transports=[dctcp]"
+FOLLOWS = {"switch_follows_experiments": True}
 STATED = "transports=[{name: dctcp, mark_above: 60KB}]"
 
 
@@ -117,6 +119,60 @@ def test_marking_thresholds_are_facts(tmp_path: Path) -> None:
     assert list(marking_facts(asked, fake_inventory())) == ["marks_differ"]
     assert marking_facts(asked, replace(nodes, switch=None)) == {}
     assert marking_facts(cell(tmp_path), nodes) == {}
+
+
+BY_IP_ID = "one_in: 4096, model: identification"
+
+
+@pytest.mark.parametrize(
+    ("loss", "variables", "words"),
+    [
+        (BY_IP_ID, {"switch_loses_one_in": {"Ethernet3": 4096}}, None),
+        ("one_in: 0, model: identification", {}, None),
+        (
+            BY_IP_ID,
+            {},
+            "the experiment asks for one in 4096 lost at Ethernet3 at tor, and by the inventory it has no "
+            "losses: write that in switch_loses_one_in, or switch_follows_experiments: true",
+        ),
+        (
+            "one_in: 0, model: identification",
+            {"switch_loses_one_in": {"Ethernet3": 4096}},
+            "the experiment asks for no losses at tor, and by the inventory it has one in 4096 lost at "
+            "Ethernet3: write that in switch_loses_one_in, or switch_follows_experiments: true",
+        ),
+        (
+            BY_IP_ID,
+            {"switch_loses_one_in": {"Ethernet3": 4096}, "switch_may_differ": ["marks"]},
+            "losses of tor are not checked with switch_may_differ: leave marks and pauses out",
+        ),
+        (
+            "one_in: 8",
+            {},
+            "a hardware switch loses packets by their IP ID alone: write model: identification",
+        ),
+        (
+            f"{BY_IP_ID}, until: 1s",
+            {},
+            "a hardware switch loses packets from beginning to end: leave from and until out",
+        ),
+    ],
+)
+def test_hardware_switch_loses_by_ip_id(
+    tmp_path: Path, loss: str, variables: dict[str, object], words: str | None
+) -> None:
+    asked = cell(tmp_path, LOSS % loss)
+    assert unsupported_fault(asked, rack_of("comware", LOGIN, **variables)) == words
+
+
+def test_hardware_switch_follows_the_losses_of_an_experiment(tmp_path: Path) -> None:
+    asked = cell(tmp_path, LOSS % BY_IP_ID)
+    (tor,) = inventory_as_requested(asked, rack_of("comware", LOGIN, **FOLLOWS)).hardware_switches
+    assert tor.variables.switch_loses_one_in == {"Ethernet3": 4096}
+    with pytest.raises(
+        UsageError, match="got losses by IP ID, expected none, because no documented command of"
+    ):
+        inventory_as_requested(asked, rack_of("eos", LOGIN, **FOLLOWS))
 
 
 def test_unsupported_faults_of_the_switch(tmp_path: Path) -> None:

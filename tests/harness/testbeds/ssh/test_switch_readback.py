@@ -121,10 +121,10 @@ def test_unknown_marks_refuse_the_cell_unless_they_may_differ(tmp_path: Path, se
 @pytest.mark.parametrize("platform", ["eos", "comware"])
 def test_without_numbers_lines_are_compared(tmp_path: Path, platform: str) -> None:
     """Of most platforms no numbers are read, and of all the map of DSCPs has none."""
-    cell, stated = cell_of(tmp_path, DCTCP), "transports=[{name: dctcp, mark_above: 208KB}]"
+    cell = cell_of(tmp_path, DCTCP)
     rack = rack_of(platform, LOGIN, **FOLLOWS)
-    if platform == "comware":  # counts in cells of 208 bytes
-        cell = cell_of(tmp_path, stated)
+    if platform == "comware":  # drops above, and counts in cells of 208 bytes
+        cell = cell_of(tmp_path, "transports=[{name: roce+dcqcn, kmin: 150KB, kmax: 2MB, drops_above: 1}]")
     as_wanted = states_with(cell, rack)
     assert refusal(cell, rack, as_wanted) is None
     assert "marks and pauses in numbers" in switch_state_facts(cell, rack, as_wanted)["switches_not_compared"]

@@ -114,11 +114,16 @@ def test_settings_that_apply_does_not_make_are_reported(tmp_path: Path) -> None:
             "it; leave it out.",
         ),
         (
+            ("transports=[{name: roce+dcqcn, drops_instead: 1}]",),
+            {},
+            "small: roce+dcqcn_drops_instead=1-r1: tor: got a curve with kmin 5000 and drops_instead 1, "
+            "expected kmin of at least 1 and no drops_instead, which is the simulator's; leave it out.",
+        ),
+        (
             ("transports=[{name: roce+dcqcn, drops_above: 1}]",),
             {},
-            "small: roce+dcqcn_drops_above=1-r1: tor: got a curve with kmin 5000, average_weight 1, "
-            "drops_above 1 and drops_instead 0, expected kmin of at least 1 and none of the others, which "
-            "are the simulator's; leave them out.",
+            "small: tor: priority 3: got drops_above True, expected none, because eos has no such setting; "
+            "docs/how-to/hardware-switches.md says what each platform takes.",
         ),
         (
             ("workload=null", "probe=null", f"traffic=[{{name: a, priority: 3, workload: {INCAST}}}]"),
@@ -207,7 +212,8 @@ ALPHA, HEADROOM = "topology.pause_alpha=0.5", "topology.pause_headroom=50KB"
 def test_differences_in_marks_and_pauses(
     tmp_path: Path, settings: tuple[str, ...], stands: PrioritySettings, words: str | None
 ) -> None:
-    found = [other.sentence("tor", []) for other in of_priority(cell_of(tmp_path, *settings), 3, stands)]
+    cell = cell_of(tmp_path, *settings)
+    found = [other.sentence("tor", []) for other in of_priority(cell, 3, stands, lambda marks: marks)]
     assert found == ([] if words is None else [f"the experiment asks for {words}"])
 
 
