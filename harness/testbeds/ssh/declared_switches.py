@@ -55,21 +55,21 @@ def _refused_marks(cell: Cell, inventory: Inventory) -> str | None:
 def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwitch, TransportName, str]]:
     """Yield each switch whose marking differs from the request, with a sentence."""
     for group in cell.groups:
-        asked = group.settings.marking
-        if asked is None:
+        requested = group.settings.marking
+        if requested is None:
             continue
         for switch in _switches(inventory):
             declared = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
-            for other in (each for each in declared if not is_same(asked, each)):
-                wanted = f"{group.transport} asks for a switch that {asked}"
+            for other in (each for each in declared if not is_same(requested, each)):
+                wanted = f"{group.transport} asks for a switch that {requested}"
                 yield switch, group.transport, f"{wanted}, and by the inventory {switch.name} {other}"
 
 
-def is_same(asked: MarkingCurve, declared: Marking) -> bool:
+def is_same(requested: MarkingCurve, declared: Marking) -> bool:
     """True if two marking curves agree; for a step the probability is ignored."""
-    is_step = asked.kmin_bytes == asked.kmax_bytes
-    is_as_long = (asked.kmin_bytes, asked.kmax_bytes) == (declared.from_bytes, declared.to_bytes)
-    return is_as_long and (is_step or asked.pmax == declared.probability)
+    is_step = requested.kmin_bytes == requested.kmax_bytes
+    is_as_long = (requested.kmin_bytes, requested.kmax_bytes) == (declared.from_bytes, declared.to_bytes)
+    return is_as_long and (is_step or requested.pmax == declared.probability)
 
 
 def _switches(inventory: Inventory) -> tuple[HardwareSwitch, ...]:
