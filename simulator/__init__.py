@@ -1,4 +1,4 @@
-"""The packet simulator: a C++ engine with a Python face."""
+"""The packet simulator: a C++ engine and its Python API."""
 
 from rogue.simulator._core import CompiledKind, Controller, QueuePair, ReceiverKind, SwitchKind, Timer
 from rogue.simulator.control import CONTROLS, ControlKind, Hop, NicControl, PathFacts, PrototypeControl

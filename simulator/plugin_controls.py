@@ -43,12 +43,12 @@ class ReceiverControlKind(PluginControlKind[ReceiverKind]):
 
 
 class SwitchControlKind(PluginControlKind[SwitchKind]):
-    """A kind of switch control; the engine makes one for each port, and one for each switch that chooses."""
+    """A kind of switch control; the engine makes one per port, or per switch if it selects ports."""
 
     __slots__ = ()
 
     @property
-    def judges(self) -> bool:
+    def is_aqm(self) -> bool:
         """True if it marks, drops or trims packets at ports."""
         return self.compiled.sees_arrivals or self.compiled.sees_departures
 
@@ -98,7 +98,7 @@ SWITCH_CONTROLS: Final[dict[str, SwitchControlKind]] = {}
 
 @dataclass(frozen=True, slots=True)
 class SwitchControl:
-    """A switch control that judges packets at ports or chooses among equal ports."""
+    """A switch control that marks, drops or trims packets at ports, or selects one of several equal ports."""
 
     name: str
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -116,15 +116,20 @@ def switch_control_arguments(
     arguments: dict[str, object] = {}
     for control in controls:
         kind = control.kind
-        for does, what in ((kind.judges, "judge"), (kind.compiled.chooses, "chooser")):
-            if does and what in arguments:
+        for argument, applies, does in (
+            ("judge", kind.is_aqm, "marks, drops or trims packets"),
+            ("chooser", kind.compiled.chooses, "selects ports"),
+        ):
+            if applies and argument in arguments:
                 raise SimulationError(
-                    f"{where}: expected one {what} of packets, got {control.name} beside it"
+                    f"{where}: expected one control that {does}, got {control.name} in addition"
                 )
-            if does:
-                arguments[what] = kind.maker(control.parameters)
-        if kind.judges and beside.get("markings"):
-            raise SimulationError(f"{where}: expected marking or {control.name}, which judges, got both")
+            if applies:
+                arguments[argument] = kind.maker(control.parameters)
+        if kind.is_aqm and beside.get("markings"):
+            raise SimulationError(
+                f"{where}: expected marking or {control.name}, which marks or drops packets, got both"
+            )
         if kind.compiled.trims and "trimming" in beside:
             raise SimulationError(f"{where}: expected trimming or {control.name}, which trims, got both")
         if kind.compiled.trims:

@@ -60,10 +60,10 @@ class SwitchControlEntry:
     """The properties of a part that an experiment file depends on."""
 
     meaning: str
-    judges: bool
-    """It judges packets at ports, instead of marking."""
-    chooses: bool
-    """It chooses among equal ports."""
+    is_aqm: bool
+    """It marks, drops or trims packets at ports, instead of the marking of a transport."""
+    selects_ports: bool
+    """It selects one of several equal ports for each packet."""
     trims: bool
     """It may cut payloads off."""
     parameters: tuple[SwitchControlParameter, ...] = ()
@@ -166,7 +166,7 @@ SwitchControls = Annotated[
 
 def contradiction_of(choices: Sequence[SwitchControlChoice]) -> str | None:
     """Return why these cannot be in one switch; None if they can."""
-    for what, does in (("judge packets", "judges"), ("choose among ports", "chooses")):
+    for what, does in (("mark or drop packets", "is_aqm"), ("choose among ports", "selects_ports")):
         names = [choice.name for choice in choices if getattr(choice.entry, does)]
         if len(names) > 1:
             return f"at most one of those that {what}: {' or '.join(names)}"

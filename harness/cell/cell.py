@@ -55,7 +55,7 @@ class Cell:
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """Return its traffic, without the probe."""
-        return tuple(self._group(asked) for asked in self.experiment.groups)
+        return tuple(self._group(spec) for spec in self.experiment.groups)
 
     @cached_property
     def network(self) -> NetworkSpec:
@@ -117,18 +117,18 @@ class Cell:
             f"nothing happens in {idle.name}: its first transfer would come after its end; let it run longer"
         )
 
-    def _group(self, asked: TrafficGroup) -> Group:
-        transport = asked.transport or self.transport.name
-        cells_own = {} if asked.transport else self.transport.parameters
+    def _group(self, spec: TrafficGroup) -> Group:
+        transport = spec.transport or self.transport.name
+        cells_own = {} if spec.transport else self.transport.parameters
         return Group(
-            name=asked.name,
+            name=spec.name,
             transport=transport,
-            label=str(asked.transport) if asked.transport else self.transport.shown,
-            parameters={**cells_own, **asked.parameters},
-            priority=asked.priority,
+            label=str(spec.transport) if spec.transport else self.transport.shown,
+            parameters={**cells_own, **spec.parameters},
+            priority=spec.priority,
             topology=self.topology,
-            asked=asked,
-            demand=Demand(asked.workload, self.experiment.placement, self.seed, carried_verbs(transport)),
+            spec=spec,
+            demand=Demand(spec.workload, self.experiment.placement, self.seed, carried_verbs(transport)),
         )
 
 
@@ -178,7 +178,7 @@ def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
         **bottleneck_facts(cell),
         "arriving_ns": _arriving_ns(cell),
         "repeats": _repeats(cell),
-        "warm_up_ns": max(group.asked.workload.warm_up_ns for group in cell.groups),
+        "warm_up_ns": max(group.spec.workload.warm_up_ns for group in cell.groups),
         **_bus_facts(cell),
         "replaced_verbs": cell.replaced_verbs,
         "throughput_interval_ns": cell.timing.throughput_interval_ns,
@@ -187,13 +187,13 @@ def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
 
 def _bus_facts(cell: Cell) -> dict[str, float | None]:
     """Return a rank's bytes in the only collective operation, and the payload rate of the slowest link."""
-    groups = [group for group in cell.groups if group.asked.workload.bus_bytes is not None]
+    groups = [group for group in cell.groups if group.spec.workload.bus_bytes is not None]
     if len(groups) != 1:
         return {"bus_bytes": None, "rank_goodput_bps": None}
     ranks = {host for flow in groups[0].flows for host in (flow.source, flow.destination)}
     rate_bps = min(map(cell.topology.host_rate_bps, ranks))
     return {
-        "bus_bytes": groups[0].asked.workload.bus_bytes,
+        "bus_bytes": groups[0].spec.workload.bus_bytes,
         "rank_goodput_bps": float(rate_bps * cell_payload_fraction(cell)),
     }
 
@@ -203,7 +203,7 @@ def _arriving_ns(cell: Cell) -> int | None:
 
     None where some traffic continues, and where that time has too few samples: it is a burst, not a load.
     """
-    times = [group.asked.workload.arriving_ns for group in cell.groups]
+    times = [group.spec.workload.arriving_ns for group in cell.groups]
     known = [time for time in times if time is not None]
     least_ns = SAMPLES_OF_LOAD_MIN * cell.timing.queue_interval_ns
     return max(known) if len(known) == len(times) and max(known) >= least_ns else None
@@ -259,23 +259,23 @@ def expected_bytes(cell: Cell) -> float:
 
 def _packets(cell: Cell, flows: list[Flow], moved_bytes: float) -> float:
     """Return the packets at the ports of the longest path, with acknowledgements, up to the bound."""
-    asked = cell.experiment.asked("packets")
-    if asked is None:
+    requested = cell.experiment.measure_choice("packets")
+    if requested is None:
         return 0
     pairs = {(flow.source, flow.destination) for flow in flows}
     hops = max((len(cell.topology.path(*pair)) for pair in pairs), default=0)
-    return min(asked.packets_max, 2 * hops * moved_bytes / cell.topology.mtu_bytes)
+    return min(requested.packets_max, 2 * hops * moved_bytes / cell.topology.mtu_bytes)
 
 
 def _transfers(cell: Cell, flows: list[Flow]) -> float:
     """Return the scheduled transfers, and the most that greedy flows can finish by the end."""
     greedy = [flow for flow in flows if _is_greedy(flow)]
     smallest_bytes = min((flow.size_bytes for flow in greedy), default=1)
-    asked = sum(_asked(flow, cell.timing.traffic_ns) for flow in flows if not _is_greedy(flow))
-    return asked + _capacity_bytes(cell, greedy) / max(1, smallest_bytes)
+    requested = sum(_transfers_of(flow, cell.timing.traffic_ns) for flow in flows if not _is_greedy(flow))
+    return requested + _capacity_bytes(cell, greedy) / max(1, smallest_bytes)
 
 
-def _asked(flow: Flow, traffic_ns: int) -> float:
+def _transfers_of(flow: Flow, traffic_ns: int) -> float:
     if flow.arrivals or flow.interval_ns is None:
         return len(flow.arrivals) or flow.count or 0
     lasting_ns = max(0, (flow.repeat_until_ns or traffic_ns) - flow.start_ns)

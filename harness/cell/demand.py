@@ -51,8 +51,8 @@ class Demand(NamedTuple):
     @property
     def replaced(self) -> tuple[tuple[Verb, Verb], ...]:
         """Return the requested verbs that another verb replaces."""
-        asked = {flow.verb for flow in _drawn(self.workload, self.placement, self.seed)}
-        return tuple((verb, instead) for verb, instead in self.verbs if verb in asked and verb != instead)
+        requested = {flow.verb for flow in _drawn(self.workload, self.placement, self.seed)}
+        return tuple((verb, instead) for verb, instead in self.verbs if verb in requested and verb != instead)
 
 
 def carried_verbs(transport: TransportName) -> tuple[tuple[Verb, Verb], ...]:
@@ -115,7 +115,7 @@ class FlowGroup:
 class Group(FlowGroup):
     """A traffic group with its transport, workload and flows."""
 
-    asked: TrafficGroup
+    spec: TrafficGroup
     """The group as the experiment file has it."""
     demand: Demand
 
@@ -127,16 +127,16 @@ class Group(FlowGroup):
     @property
     def duration_ns(self) -> int | None:
         """Return the time at which its workload ends; None if it ends with its transfers."""
-        return self.asked.workload.duration_ns
+        return self.spec.workload.duration_ns
 
     @property
     def tells_arrivals(self) -> bool:
         """True if it is measured by arrivals without transfers that wait; UC may lose bytes."""
-        return self.asked.workload.is_whole and self.transport.service != "uc"
+        return self.spec.workload.is_whole and self.transport.service != "uc"
 
     def states(self, key: str) -> bool:
         """True if a parameter is the group's and not the cell's."""
-        return self.asked.transport is not None or key in self.asked.parameters
+        return self.spec.transport is not None or key in self.spec.parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def first_mistake(
         except ParameterError as error:
             is_own = group.states(error.mistake.key)
             return replace(error.mistake, group=group.name) if is_own else error.mistake
-    if parameters and all(group.asked.transport is not None for group in groups):
+    if parameters and all(group.spec.transport is not None for group in groups):
         expected = "no parameter of a transport that carries nothing: every group has its own"
         return ParameterMistake(next(iter(parameters)), expected, "state it in a group's parameters")
     return None

@@ -138,11 +138,11 @@ class NetworkSpec:
     @property
     def contradiction(self) -> str | None:
         """Return why no switch can meet the request; None if one can."""
-        for priority, asked in self.priorities.items():
-            if asked.is_pause_disputed:
+        for priority, requested in self.priorities.items():
+            if requested.is_pause_disputed:
                 return f"priority {priority} has groups with and without +pfc: give them different priorities"
-        for priority, asked in self.priorities.items():
-            if len(asked.curves) > 1:
+        for priority, requested in self.priorities.items():
+            if len(requested.curves) > 1:
                 asks = "has groups that ask for different markings"
                 return f"priority {priority} {asks}: give them different priorities"
         return None
@@ -150,17 +150,29 @@ class NetworkSpec:
     @property
     def curves(self) -> Mapping[int, MarkingCurve]:
         """Return the marking curves by priority."""
-        return {each: asked.marks for each, asked in self.priorities.items() if asked.marks is not None}
+        return {
+            each: requested.marks
+            for each, requested in self.priorities.items()
+            if requested.marks is not None
+        }
 
     @property
     def weights(self) -> Mapping[int, int]:
         """Return the weights of priorities that share a port."""
-        return {each: asked.weight for each, asked in self.priorities.items() if asked.weight is not None}
+        return {
+            each: requested.weight
+            for each, requested in self.priorities.items()
+            if requested.weight is not None
+        }
 
     @property
     def pausing(self) -> Mapping[int, Pauses]:
         """Return the pause settings by priority."""
-        return {each: asked.pauses for each, asked in self.priorities.items() if asked.pauses is not None}
+        return {
+            each: requested.pauses
+            for each, requested in self.priorities.items()
+            if requested.pauses is not None
+        }
 
 
 def network_spec(

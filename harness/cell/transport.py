@@ -124,11 +124,11 @@ def with_numbers(parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
     _check_together(parameters)
     if LOAD_BALANCING not in parameters:
         return dict(parameters)
-    asked = parameters[LOAD_BALANCING]
-    if asked not in BALANCERS:
+    requested = parameters[LOAD_BALANCING]
+    if requested not in BALANCERS:
         expected = f"one of {', '.join(BALANCERS)}"
         raise ParameterError(ParameterMistake(LOAD_BALANCING, expected, "choose one of them"))
-    return {**parameters, LOAD_BALANCING: BALANCERS.index(str(asked))}
+    return {**parameters, LOAD_BALANCING: BALANCERS.index(str(requested))}
 
 
 def _check_together(parameters: Mapping[str, Scalar]) -> None:

@@ -32,7 +32,7 @@ def program_facts(cell: Cell, tables: Mapping[str, Columns]) -> dict[str, Fact]:
     Empty unless exactly one group of the traffic is a program.
     """
     programs = [
-        (group, workload) for group in cell.groups if isinstance(workload := group.asked.workload, Goal)
+        (group, workload) for group in cell.groups if isinstance(workload := group.spec.workload, Goal)
     ]
     if len(programs) != 1 or "flows" not in tables:
         return {}

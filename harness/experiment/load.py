@@ -227,10 +227,10 @@ def _factor_error(document: Document, key: str, got: str, expected: str, advice:
     return ConfigError([Problem(document.place(path), format_path(path), got, expected, advice)])
 
 
-def _resolved_measure(asked: MeasureChoice | None) -> dict[str, JsonValue]:
-    if asked is None or asked.kind != "packets":
-        return {"interval_ns": asked.interval_ns if asked else None}
-    return asked.model_dump(mode="json", exclude={"kind", "interval_ns"})
+def _resolved_measure(requested: MeasureChoice | None) -> dict[str, JsonValue]:
+    if requested is None or requested.kind != "packets":
+        return {"interval_ns": requested.interval_ns if requested else None}
+    return requested.model_dump(mode="json", exclude={"kind", "interval_ns"})
 
 
 def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
@@ -247,7 +247,9 @@ def resolve(loaded: LoadedExperiment) -> dict[str, JsonValue]:
         for choice in experiment.transports
     ]
     data["measure"] = {
-        kind: _resolved_measure(experiment.asked(kind)) for kind in MEASURES if experiment.measures(kind)
+        kind: _resolved_measure(experiment.measure_choice(kind))
+        for kind in MEASURES
+        if experiment.measures(kind)
     }
     del data["scales"]  # the chosen one is applied already
     if experiment.workload is None:

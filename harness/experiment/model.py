@@ -125,7 +125,7 @@ class Experiment(Specification):
         for fault in self.faults:
             if not fault.is_there(self.topology):
                 expected = fault.expected_target(self.topology)
-                found = mistake(expected, "name what there is", fault.asked())
+                found = mistake(expected, "name what there is", fault.described_target())
                 raise mistakes_at({"faults": found})
 
     def _check_forwarding(self) -> None:
@@ -153,7 +153,7 @@ class Experiment(Specification):
                 raise mistakes_at({"agree_within": found})
 
     def _check_ports(self) -> None:
-        packets = self.asked("packets")
+        packets = self.measure_choice("packets")
         if packets is None or packets.ports is None:
             return
         known = {*self.topology.ports(), *self.topology.nodes()}
@@ -180,20 +180,20 @@ class Experiment(Specification):
         """Return the senders and receivers."""
         return self.topology.placement(has_probe=self.probe is not None)
 
-    def asked(self, kind: MeasureKind) -> MeasureChoice | None:
+    def measure_choice(self, kind: MeasureKind) -> MeasureChoice | None:
         """Return the choice of a measure; None if it is not listed."""
         return next((each for each in self.measure or [] if each.kind == kind), None)
 
     def interval_ns(self, kind: MeasureKind) -> int | None:
         """Return the stated interval of a measure."""
-        asked = self.asked(kind)
-        return asked.interval_ns if asked else None
+        requested = self.measure_choice(kind)
+        return requested.interval_ns if requested else None
 
     def measures(self, kind: MeasureKind) -> bool:
         """Return True if a measure is to be recorded."""
         if self.measure is None:
             return kind not in ON_REQUEST and (kind != "latency" or self.has_probes)
-        return self.asked(kind) is not None
+        return self.measure_choice(kind) is not None
 
     def unmet_requirement(self, not_measured: Mapping[MeasureKind, str] | Mapping[str, str]) -> str | None:
         """Return the first required measure that cannot be recorded, with the reason; None if all can.

@@ -1,4 +1,4 @@
-"""Keep the report of a run in progress: its numbers soon after each cell, and its figures now and then."""
+"""Report a run in progress, in a second process: new numbers after each cell, new figures less often."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rogue.reports.results import Results
 
 NICENESS: Final = 19
-"""Where results depend on real time, as on every testbed but the simulator."""
+"""Of the process on testbeds whose results depend on real time: all but the simulator."""
 NICENESS_BESIDE_SIMULATION: Final = 10
 """On the simulator, after the first figures: with less priority those would take minutes beside a full
 machine, and the pauses between reports bound what the process takes from the cells."""
@@ -80,24 +80,24 @@ LOOK_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class SoFar:
-    """A report of the cells that were finished."""
+class PartialReport:
+    """A report of the cells that are finished."""
 
     cells: int
     page: str
 
 
-class Figures:
-    """Keeps the report so far; a context manager. An error here is a sentence on the page."""
+class PreviewProcess:
+    """Runs the process that builds partial reports, as a context manager; `problem` has its last error."""
 
     def __init__(self, run: Path, manifest: Callable[[], Manifest]) -> None:
-        self.latest: SoFar | None = None
+        self.latest: PartialReport | None = None
         self.problem: str | None = None
         self._run = run
         self._manifest = manifest
         self._process: subprocess.Popen[str] | None = None
         self._stop = Event()
-        self._thread = Thread(target=self._keep, name="figures so far", daemon=True)
+        self._thread = Thread(target=self._update, name="figures so far", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -115,7 +115,8 @@ class Figures:
             self._thread.join(0.2)
         self._end()
 
-    def _keep(self) -> None:
+    def _update(self) -> None:
+        """Build a report whenever cells have finished and enough time has passed, until `stop`."""
         reported, due = dict.fromkeys(REBUILD_SECONDS, 0), dict.fromkeys(REBUILD_SECONDS, 0.0)
         with TemporaryDirectory(prefix="rogue-live-") as folder:
             page = Path(folder) / "report.html"
@@ -123,13 +124,13 @@ class Figures:
             while not self._stop.wait(LOOK_SECONDS):
                 manifest = self._manifest()
                 finished = sum(cell.status is CellStatus.OK for cell in manifest.cells)
-                for what, least in REBUILD_SECONDS.items():
+                for what, pause_s in REBUILD_SECONDS.items():
                     started = time.monotonic()
                     is_due = finished > reported[what] and started >= due[what]
                     if is_due and manifest.status == "running":  # else the report itself is built
                         self._build(manifest.testbed, page, finished, what)
                         ended, reported[what] = time.monotonic(), finished
-                        due[what] = ended + max(least, PAUSE_PER_BUILD * (ended - started))
+                        due[what] = ended + max(pause_s, PAUSE_PER_BUILD * (ended - started))
 
     def _start(self, testbed: str, page: Path) -> None:
         words = ["-P", "-m", "rogue.harness.live.preview", testbed, str(self._run.resolve()), str(page)]
@@ -163,7 +164,7 @@ class Figures:
         try:
             print(what, file=self._process.stdin, flush=True)
             if self._process.stdout.readline():
-                self.latest, self.problem = SoFar(finished, page.read_text(encoding="utf-8")), None
+                self.latest, self.problem = PartialReport(finished, page.read_text(encoding="utf-8")), None
                 return
         except OSError as error:
             self.problem = str(error)

@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.task import Task
-from rogue.harness.live.preview import Figures, SoFar
+from rogue.harness.live.preview import PartialReport, PreviewProcess
 from rogue.harness.live.server import LiveServer
 from rogue.harness.results.recorded_run import SO_FAR, present_manifest
 from rogue.reports.pages.live import LivePage, last_page, live_page
@@ -121,7 +121,7 @@ class RunPage:
     def __init__(self, run: Path, run_state: Callable[[], RunState], port: int = 0) -> None:
         self._run = run
         self._run_state = run_state
-        self._figures = Figures(run, lambda: run_state().manifest)
+        self._figures = PreviewProcess(run, lambda: run_state().manifest)
         self._server = LiveServer(self, port)
         self._last: str | None = None
         self._last_page_fetched = Event()
@@ -175,7 +175,7 @@ class RunPage:
         if page is self._last:
             self._last_page_fetched.set()
 
-    def _shown(self, latest: SoFar | None) -> LivePage:
+    def _shown(self, latest: PartialReport | None) -> LivePage:
         run_state = self._run_state()
         return LivePage(
             title=_title(run_state),

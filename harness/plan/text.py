@@ -103,9 +103,9 @@ def _outside_controls(plan: Plan) -> Iterator[str]:
 
 def _switch_controls(plan: Plan) -> Iterator[str]:
     """Yield a sentence for each switch control from a plug-in."""
-    asked = (each for planned in plan.cells for each in planned.cell.topology.switch_controls)
-    for each in {each.name: each for each in asked}.values():
-        does = "replaces their own marking" if each.entry.judges else "chooses routes"
+    requested = (each for planned in plan.cells for each in planned.cell.topology.switch_controls)
+    for each in {each.name: each for each in requested}.values():
+        does = "replaces their own marking" if each.entry.is_aqm else "chooses routes"
         yield f"switches have {each.name} from outside, which {does}: the expected time is that without it"
 
 

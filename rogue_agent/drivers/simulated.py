@@ -56,10 +56,11 @@ class SimulatedFlow(RecoveringFlow):
     ablations; an oracle estimator also gets the engine's departure times. `on_end` gets the number of each
     transfer that has ended, `on_arrival` of each that has arrived over RC. The NIC calls in once per poll. A
     queue pair instead of a path gives a flow of WRITEs without a shadow. The other end has a library only if
-    it receives anything. `carriages` are in order, empty until the first queue pair is lost.
+    it receives anything. `qp_periods`: progress at each
+    change of queue pair, in order; empty until the first queue pair is lost.
     """
 
-    carriages: tuple[QueuePairProgress, ...] = ()
+    qp_periods: tuple[QueuePairProgress, ...] = ()
 
     def __init__(  # noqa: PLR0913 - independent properties of a flow
         self,
@@ -236,8 +237,8 @@ class SimulatedFlow(RecoveringFlow):
     def _switch_to(self, qp_num: int) -> None:
         end = self._queue_pair = self._ends[qp_num]
         completed_bytes = sum(each.posted_bytes for each in self._ends.values()) - self.again_bytes
-        before = self.carriages or (QueuePairProgress(self._path.main[0].qp_num, 0, 0),)
-        self.carriages = (*before, QueuePairProgress(qp_num, completed_bytes, end.delivered_bytes))
+        before = self.qp_periods or (QueuePairProgress(self._path.main[0].qp_num, 0, 0),)
+        self.qp_periods = (*before, QueuePairProgress(qp_num, completed_bytes, end.delivered_bytes))
 
     def _reset(self, qp_num: int) -> None:
         self._ends[qp_num].reset()

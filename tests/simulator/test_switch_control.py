@@ -215,9 +215,9 @@ def test_a_plugin_that_raised_is_not_called_again() -> None:
 @pytest.mark.parametrize(
     ("controls", "features", "words"),
     [
-        (["step", "red"], {}, "expected one judge of packets, got red beside it"),
-        (["drill", "hashed"], {}, "expected one chooser of packets, got hashed beside it"),
-        (["step"], {"marking": STEP}, "expected marking or step, which judges, got both"),
+        (["step", "red"], {}, "expected one control that marks, drops or trims packets, got red in addition"),
+        (["drill", "hashed"], {}, "expected one control that selects ports, got hashed in addition"),
+        (["step"], {"marking": STEP}, "expected marking or step, which marks or drops packets, got both"),
         (["cut"], {"trimming": Trimming(1)}, "expected trimming or cut, which trims, got both"),
         (
             ["stepp"],

@@ -91,7 +91,7 @@ def test_without_a_plug_in_there_is_none() -> None:
 def test_two_that_answer_the_same_question_contradict_each_other() -> None:
     choices = [SwitchControlChoice.model_validate(name) for name in ("slow", "wide", "short")]
     assert contradiction_of(choices[:2]) is None
-    assert contradiction_of(choices) == "at most one of those that judge packets: slow or short"
+    assert contradiction_of(choices) == "at most one of those that mark or drop packets: slow or short"
     with pytest.raises(ValidationError) as caught:
         star("slow", "short")
     assert mistakes(caught.value)[0][0] == ("switch_controls",)

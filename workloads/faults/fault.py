@@ -71,7 +71,7 @@ class Fault(Specification, ABC):
         """Return when it begins and ends (ns), each with a word for the table of events."""
         return []
 
-    def asked(self) -> str:
+    def described_target(self) -> str:
         """Describe the target for the message that the topology lacks it."""
         return f"the target {self.target}"
 

@@ -118,7 +118,7 @@ class LinkFailures(Fault):
             for link in chosen
         ]
 
-    def asked(self) -> str:
+    def described_target(self) -> str:
         return f"{self.links} links of {self.target}"
 
     def expected_target(self, topology: Topology) -> str:

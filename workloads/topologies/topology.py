@@ -169,8 +169,8 @@ class Topology(Specification, ABC):
     switch_controls: SwitchControls = ()
     """Plug-in parts of all switches: a name, a mapping with the name and parameters, or a list.
 
-    At most one judges packets at ports, instead of the marking that a transport requests. At most one
-    chooses among equal ports. `none` means an empty list.
+    At most one marks, drops or trims packets at ports, instead of the marking that a transport requests.
+    At most one selects one of several equal ports. `none` means an empty list.
     """
     thresholds: Literal["bytes", "rate"] = "bytes"
     """Thresholds of trimming and marking: the same bytes at every port, or (`rate`) scaled by its rate.

@@ -1,4 +1,4 @@
-"""Build a graph of transfers and computing step by step."""
+"""Build a graph of transfers and computing: add transfers, each after a step that earlier ones reach."""
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ def all_of(steps: Iterable[Step]) -> Step:
 
 
 class Sent(NamedTuple):
-    """The steps of one transfer, each at the host that knows of it."""
+    """The steps of one transfer: `started` and `ended` at its source, `arrived` at its destination."""
 
     transfer: int
 

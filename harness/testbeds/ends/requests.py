@@ -108,20 +108,20 @@ def prepare_request(role: Role, address: str, limiter: str, timing: Timing, limi
 
 def load_requests(role: Role, limit_ms: int) -> Iterator[Load | Arrivals | After]:
     """Yield the schedule of a requester."""
-    asked = role.flow.flow
-    if asked.arrivals:
-        arrivals = [[each.start_ns - asked.start_ns, each.size_bytes] for each in asked.arrivals]
+    requested = role.flow.flow
+    if requested.arrivals:
+        arrivals = [[each.start_ns - requested.start_ns, each.size_bytes] for each in requested.arrivals]
         for first in range(0, len(arrivals), ARRIVALS_MAX):
             yield Arrivals(role.name, limit_ms, arrivals[first : first + ARRIVALS_MAX])
         yield from after_requests(role, limit_ms)
         return
-    until_ns = asked.repeat_until_ns
+    until_ns = requested.repeat_until_ns
     yield Load(
         role=role.name,
         time_limit_ms=limit_ms,
-        size_bytes=asked.size_bytes,
-        count=asked.count,
-        repeat_for_ns=None if until_ns is None else max(1, until_ns - asked.start_ns),
-        interval_ns=asked.interval_ns,
-        verb_bytes=asked.verb_bytes,
+        size_bytes=requested.size_bytes,
+        count=requested.count,
+        repeat_for_ns=None if until_ns is None else max(1, until_ns - requested.start_ns),
+        interval_ns=requested.interval_ns,
+        verb_bytes=requested.verb_bytes,
     )

@@ -284,7 +284,7 @@ def _crowded(flows: Sequence[Flow]) -> str | None:
 
 
 def _waiting_key(group: Group) -> str:
-    keys = type(group.asked.workload).model_fields
+    keys = type(group.spec.workload).model_fields
     return "loop" if "loop" in keys else f"kind: {keys['kind'].default}"
 
 

@@ -47,7 +47,7 @@ def simulators_traffic(cell: Cell) -> str | None:
     for group in cell.groups:
         if group.priority != 0:
             return "the switches have one traffic class; set priority to 0"
-        if group.asked.workload.is_probing:
+        if group.spec.workload.is_probing:
             return f"{group.name} measures latency between many hosts, which only the simulator does"
     return unorderable(cell)
 

@@ -17,7 +17,7 @@ from rogue.workloads.topologies import Switch
 _UNBOUNDED_BYTES: Final = 1_000_000_000
 
 
-def linux_ports(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict[str, PortSettings]:
+def linux_ports(requested: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict[str, PortSettings]:
     """Return settings by port, without bursts and the shortest delay, which differ by testbed.
 
     A port to a host delays for a sender's cable and the receiver's, which are alike: hosts delay nothing.
@@ -31,7 +31,7 @@ def linux_ports(asked: Mapping[str, SwitchPort], hosts: Collection[str]) -> dict
             queue_bytes=_queue_bytes(port.switch),
             delay_ns=(2 if leads_to(hosts, name) else 1) * port.link.delay_ns,
         )
-        for name, port in asked.items()
+        for name, port in requested.items()
     }
 
 
@@ -77,8 +77,8 @@ def marking_ports(cell: Cell, ports: Mapping[str, PortSettings]) -> dict[str, Po
 
 
 def _curves(cell: Cell) -> list[MarkingCurve]:
-    asked = cell.network.priorities.values()
-    return list(dict.fromkeys(curve for priority in asked for curve in priority.curves))
+    requested = cell.network.priorities.values()
+    return list(dict.fromkeys(curve for priority in requested for curve in priority.curves))
 
 
 def _marking(port: PortSettings, curve: MarkingCurve) -> PortSettings:

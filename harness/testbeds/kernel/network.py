@@ -206,15 +206,15 @@ def _lines(lines: Iterator[str]) -> str:
 
 def cell_ports(cell: Cell) -> dict[str, PortSettings]:
     """Return settings of each port of the switches, by name."""
-    asked, hosts = cell.network.ports, cell.topology.host_names()
+    requested, hosts = cell.network.ports, cell.topology.host_names()
     ports = {
         name: replace(
             port,
             delay_ns=max(_DELAY_NS_MIN, port.delay_ns),
-            burst_bytes=burst_bytes(asked[name].link.rate_bps),
+            burst_bytes=burst_bytes(requested[name].link.rate_bps),
             loses_arriving=leads_to(hosts, name),
         )
-        for name, port in linux_ports(asked, hosts).items()
+        for name, port in linux_ports(requested, hosts).items()
     }
     return faulty_ports(cell, marking_ports(cell, ports))
 

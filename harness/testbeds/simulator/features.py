@@ -37,40 +37,40 @@ def unsupported_feature(cell: Cell) -> str | None:
     return (
         _unsupported_priorities(cell)
         or _unacknowledged_reads(cell)
-        or _chooses_nothing(cell)
-        or _scales_nothing(cell)
+        or _trim_has_no_effect(cell)
+        or _thresholds_have_no_effect(cell)
     )
 
 
 def _unsupported_priorities(cell: Cell) -> str | None:
-    asked = cell.network
-    if asked.contradiction:
-        return asked.contradiction
-    if asked.pausing and cell.topology.buffer_bytes is None:
+    network = cell.network
+    if network.contradiction:
+        return network.contradiction
+    if network.pausing and cell.topology.buffer_bytes is None:
         return "+pfc needs switches with a buffer: set topology.buffer"
-    has_classes = asked.pausing or asked.curves or asked.weights or judge_of(cell) is not None
-    if set(asked.priorities) != {0} and not has_classes:
+    has_classes = network.pausing or network.curves or network.weights or aqm_of(cell) is not None
+    if set(network.priorities) != {0} and not has_classes:
         return "switches without +pfc, marking and topology.weights have one traffic class: set priority to 0"
     return None
 
 
-def _chooses_nothing(cell: Cell) -> str | None:
-    """Return why `trim` has no effect; None if it has one, or is not stated."""
+def _trim_has_no_effect(cell: Cell) -> str | None:
+    """Return why `trim` has no effect here; None if it has one, or is the default."""
     if cell.topology.trim == "arriving" or cell.topology.trim_above_bytes is not None:
         return None
     chosen = f"topology.trim: {cell.topology.trim} chooses what is trimmed"
     return f"{chosen}, and there is no trim_above: leave it out"
 
 
-def _scales_nothing(cell: Cell) -> str | None:
+def _thresholds_have_no_effect(cell: Cell) -> str | None:
     """Return why `thresholds` has no effect; None if it has one in some cell, or is not stated."""
     if cell.topology.thresholds == "bytes" or cell.topology.trim_above_bytes is not None:
         return None
-    judge = judge_of(cell)
+    aqm = aqm_of(cell)
     names = (*cell_transports(cell), *(choice.name for choice in cell.experiment.transports))
-    if judge is None and any(map(_asks_for_marks, names)):
+    if aqm is None and any(map(_asks_for_marks, names)):
         return None
-    cause = "no transport here asks for marks" if judge is None else f"{judge} judges in the place of marking"
+    cause = "no transport here asks for marks" if aqm is None else f"{aqm} replaces their marking"
     unscaled = f"topology.thresholds: {cell.topology.thresholds} has no threshold to scale, for {cause}"
     return f"{unscaled}, and there is no trim_above: leave it out"
 
@@ -109,8 +109,8 @@ def flow_control(cell: Cell) -> PriorityFlowControl | None:
 
 
 def marking(cell: Cell) -> dict[int, Marking]:
-    """Return the marking of switches by priority; empty if no transport needs it, or a plug-in judges."""
-    if judge_of(cell) is not None:
+    """Return the marking of switches by priority; empty if no transport needs it or if a plug-in marks."""
+    if aqm_of(cell) is not None:
         return {}
     return {priority: Marking(**asdict(curve)) for priority, curve in cell.network.curves.items()}
 
@@ -167,25 +167,25 @@ def switch_controls(cell: Cell) -> tuple[SwitchControl, ...]:
     return tuple(SwitchControl(each.name, each.values) for each in cell.topology.switch_controls)
 
 
-def judge_of(cell: Cell) -> str | None:
+def aqm_of(cell: Cell) -> str | None:
     """Return the plug-in that replaces the switches' own marking; None if there is none."""
-    return next((each.name for each in cell.topology.switch_controls if each.entry.judges), None)
+    return next((each.name for each in cell.topology.switch_controls if each.entry.is_aqm), None)
 
 
 def unsupported_switch_control(cell: Cell) -> str | None:
-    """Return why a cell's transports cannot have such switches; None if they can."""
-    chooser = next((each.name for each in cell.topology.switch_controls if each.entry.chooses), None)
+    """Return why a cell's transports cannot run with its switch plug-ins; None if they can."""
+    selector = next((each.name for each in cell.topology.switch_controls if each.entry.selects_ports), None)
     for group in cell.groups:
         stated = [key for key in _OF_MARKING if key in group.parameters]
-        if (judge := judge_of(cell)) is not None and stated:
-            return f"{stated[0]} is about the marking that {judge} replaces: leave it out"
-        reason = None if chooser is None else _one_way(group.transport)
+        if (aqm := aqm_of(cell)) is not None and stated:
+            return f"{stated[0]} is about the marking that {aqm} replaces: leave it out"
+        reason = None if selector is None else _single_path_reason(group.transport)
         if reason is not None:
-            return f"{chooser} chooses a path for each packet, and {group.transport} needs one: {reason}"
+            return f"{selector} chooses a path for each packet, and {group.transport} needs one: {reason}"
     return None
 
 
-def _one_way(transport: TransportName) -> str | None:
+def _single_path_reason(transport: TransportName) -> str | None:
     """Return why all packets of a connection must take one path; None if they need not."""
     if transport.service == "uc":
         return BASES[transport.base].single_path_reason
@@ -215,7 +215,7 @@ _OF_SENDERS = (
     *(each.name for each in CURVE_PARAMETERS),
 )
 SENDERS_KEYS: Final = tuple(as_written(name) for name in _OF_SENDERS if name not in OF_GRANTING)
-"""Names, as written, of the other parameters of such a transport."""
+"""Keys of the parameters of a transport with credits that belong to its senders."""
 
 
 def receiver_control(group: FlowGroup) -> ReceiverControl | None:
@@ -225,7 +225,7 @@ def receiver_control(group: FlowGroup) -> ReceiverControl | None:
 
 
 def unsupported_receiver_control(cell: Cell) -> str | None:
-    """Return why a cell's transports cannot share its hosts; None if they can."""
+    """Return why transports of a cell cannot share a receiving host; None if they can."""
     granting = [group for group in cell.groups if group.transport.has_credits]
     for group in granting:
         if receiver_control(group) != receiver_control(granting[0]):

@@ -137,9 +137,9 @@ class RunningFlow(PlannedFlow):
         return self.agent.transfers
 
     @property
-    def carriages(self) -> Sequence[QueuePairProgress]:
-        """Return the queue pairs that carried it in turn; empty if one did, as always with TCP."""
-        return self.agent.carriages if isinstance(self.agent, SimulatedFlow) else ()
+    def qp_periods(self) -> Sequence[QueuePairProgress]:
+        """Return the progress at each change of queue pair; empty without one, as always with TCP."""
+        return self.agent.qp_periods if isinstance(self.agent, SimulatedFlow) else ()
 
     @property
     def is_done(self) -> bool:

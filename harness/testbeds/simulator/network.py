@@ -11,11 +11,11 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PlannedFlow, gc_paused
 from rogue.harness.testbeds.base import Columns, Fact
 from rogue.harness.testbeds.simulator.features import (
+    aqm_of,
     cell_transports,
     flow_control,
     framing,
     has_telemetry,
-    judge_of,
     marking,
     switch_controls,
 )
@@ -96,7 +96,7 @@ def nic_parts(cell: Cell) -> Parts:
     pauses = flow_control(cell)
     if pauses is not None:
         pauses = replace(pauses, xoff_bytes=pauses.xoff_bytes or NIC_XOFF_BYTES)
-    has_classes = judge_of(cell) is not None or bool(marking(cell))
+    has_classes = aqm_of(cell) is not None or bool(marking(cell))
     return {
         "flow_control": pauses,
         "marking": dict.fromkeys(cell.network.priorities, NEVER) if has_classes else {},
@@ -137,7 +137,7 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
     flows: list[RunningFlow] = []
     probes: list[RunningFlow] = []
     for group in cell.groups:
-        running = flows if not group.asked.workload.is_probing else probes
+        running = flows if not group.spec.workload.is_probing else probes
         order = Order(simulation, group.flows, tells_arrivals=group.tells_arrivals)
         fabric = GroupFabric(simulation, limiters, cell, group)
         running += [start_flow(fabric, PlannedFlow(group, flow), order) for flow in group.flows]
@@ -262,16 +262,18 @@ def is_misrouted(cell: Cell) -> bool:
 
 def start_recording(cell: Cell, simulation: Simulation, running: Sequence[RunningFlow]) -> None:
     """Let a simulation record the packets that the cell asks for; nothing has been posted yet."""
-    asked = cell.experiment.asked("packets")
-    if asked is None:
+    requested = cell.experiment.measure_choice("packets")
+    if requested is None:
         return
-    wanted = [flow for flow in running if asked.flows is None or flow.flow_id in asked.flows]
+    wanted = [flow for flow in running if requested.flows is None or flow.flow_id in requested.flows]
     simulation.record_packets(
-        None if asked.ports is None else _ports(cell.topology, asked.ports),
-        queue_pairs=[] if asked.flows is None else [number for flow in wanted for number in flow.all_qp_nums],
-        from_ns=asked.from_ns,
-        until_ns=asked.until_ns,
-        packets_max=asked.packets_max,
+        None if requested.ports is None else _ports(cell.topology, requested.ports),
+        queue_pairs=[]
+        if requested.flows is None
+        else [number for flow in wanted for number in flow.all_qp_nums],
+        from_ns=requested.from_ns,
+        until_ns=requested.until_ns,
+        packets_max=requested.packets_max,
     )
 
 
@@ -283,16 +285,16 @@ def _ports(topology: Topology, named: Iterable[str]) -> list[str]:
 
 def never_recorded(cell: Cell) -> str | None:
     """Return why the requested packets would never be recorded; None if they can be."""
-    asked = cell.experiment.asked("packets")
-    if asked is None:
+    requested = cell.experiment.measure_choice("packets")
+    if requested is None:
         return None
     known = [flow.name_in(group.name) for group in cell.groups for flow in group.flows]
     known += [cell.probe.flow_id] if cell.probe else []
-    for flow_id in asked.flows or []:
+    for flow_id in requested.flows or []:
         if flow_id not in known:
             advice = did_you_mean(flow_id, known, f"there are {', '.join(known[:5])}")
             return f"measure: packets of the flow {flow_id}, which the cell has not; {advice}"
-    return _silent(cell, asked.ports or [])
+    return _silent(cell, requested.ports or [])
 
 
 def _silent(cell: Cell, ports: Sequence[str]) -> str | None:
@@ -322,6 +324,6 @@ def packets_table(simulation: Simulation, running: Sequence[RunningFlow]) -> Col
 
 def packet_facts(cell: Cell, simulation: Simulation) -> dict[str, Fact]:
     """Return how many packets the table has no room for, if any."""
-    if cell.experiment.asked("packets") is None or not simulation.packets_missed:
+    if cell.experiment.measure_choice("packets") is None or not simulation.packets_missed:
         return {}
     return {"packets_missed": simulation.packets_missed}

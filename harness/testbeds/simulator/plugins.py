@@ -88,7 +88,7 @@ def register_switch_control(control: SwitchKind) -> None:
     _check_keys(kind.name, parameters)
     entry = SwitchControlEntry(
         meaning,
-        kind.judges,
+        kind.is_aqm,
         control.chooses,
         control.trims,
         _written(parameters),

@@ -212,8 +212,12 @@ def unsupported(cell: Cell) -> str | None:
 
 
 def _option_for_nodes(cell: Cell) -> str | None:
-    asked = [key for key in OPTIONS if any(key in group.parameters for group in cell.groups)]
-    return f"{asked[0]} is about drivers on nodes; the simulator has none: leave it out" if asked else None
+    requested = [key for key in OPTIONS if any(key in group.parameters for group in cell.groups)]
+    return (
+        f"{requested[0]} is about drivers on nodes; the simulator has none: leave it out"
+        if requested
+        else None
+    )
 
 
 def _unsupported_network(cell: Cell) -> str | None:
@@ -238,7 +242,7 @@ def _unsupported_traffic(cell: Cell) -> str | None:
 def _too_many_connections(cell: Cell) -> str | None:
     """Return why the connections do not fit into memory; they are counted before millions are drawn."""
     placement = cell.experiment.placement
-    expected = [(group, group.asked.workload.expected_connections(placement)) for group in cell.groups]
+    expected = [(group, group.spec.workload.expected_connections(placement)) for group in cell.groups]
     return _beyond_memory(expected) or _beyond_memory([(group, len(group.flows)) for group in cell.groups])
 
 
@@ -247,11 +251,11 @@ def _beyond_memory(counted: Sequence[tuple[Group, float]]) -> str | None:
     if held_bytes <= CONNECTIONS_BYTES_MAX:
         return None
     connections = round(sum(connections for _, connections in counted))
-    asked = f"{connections} connections would take {held_bytes / 1e9:.1f} GB"
+    requested = f"{connections} connections would take {held_bytes / 1e9:.1f} GB"
     most = f"expected at most {CONNECTIONS_BYTES_MAX / 1e9:g}"
-    connection = {getattr(group.asked.workload, "connection", None) for group, _ in counted}
+    connection = {getattr(group.spec.workload, "connection", None) for group, _ in counted}
     shared = "set connection to per_pair, or " if "per_transfer" in connection else ""
-    return f"{asked}, {most}: {shared}take connections, transfers or hosts away"
+    return f"{requested}, {most}: {shared}take connections, transfers or hosts away"
 
 
 def _connection_bytes(carrier: FlowGroup) -> int:

@@ -42,7 +42,7 @@ _SAMPLE_TYPES = {
 def queues_of_switches(cell: Cell, queues: NicColumns) -> NicColumns:
     """Return the table of queues without those of NICs."""
     nics = _nics(cell)
-    return _kept(queues, "node", lambda node: node not in nics) if nics else queues
+    return _filtered(queues, "node", lambda node: node not in nics) if nics else queues
 
 
 def pauses_of_links(cell: Cell, pauses: NicColumns) -> NicColumns:
@@ -53,27 +53,27 @@ def pauses_of_links(cell: Cell, pauses: NicColumns) -> NicColumns:
     hosts = cell.topology.host_names()
     own = [(host, nic) for host in hosts for nic in cell.topology.links_of[host] if nic in nics]
     inside = {f"{a}->{b}" for host, nic in own for a, b in ((host, nic), (nic, host))}
-    return _kept(pauses, "port", lambda port: port not in inside)
+    return _filtered(pauses, "port", lambda port: port not in inside)
 
 
 def _nics(cell: Cell) -> set[str]:
     return {switch.name for switch in cell.network.switches if switch.is_nic}
 
 
-def _kept(table: NicColumns, column: str, keeps: Callable[[str], bool]) -> NicColumns:
-    is_kept = np.array([keeps(str(each)) for each in table[column]], dtype=bool)
+def _filtered(table: NicColumns, column: str, accepts: Callable[[str], bool]) -> NicColumns:
+    is_kept = np.array([accepts(str(each)) for each in table[column]], dtype=bool)
     return {name: values[is_kept] for name, values in table.items()}
 
 
 class ResentBytes:
-    """Payload that NIC and software sent again, per flow, at the instants at which it was read."""
+    """Retransmitted payload of each flow: totals of NIC and software, read at chosen instants."""
 
     def __init__(self, network: SimulatedNetwork, *, is_wanted: bool = True) -> None:
         self._network = network
         self._is_wanted = is_wanted
         self._t_ns = [0]
         self._places = [0]
-        """Which of the totals was read at each instant: one that changed nothing is not kept again."""
+        """For each instant, the index of its totals in `_totals`; unchanged totals are stored once."""
         self._totals = [np.zeros(len(network.flows), np.int64)]
 
     def read(self) -> None:
@@ -227,32 +227,32 @@ def delivered_by_flows(table: Mapping[str, Integers], flows: Sequence[RunningFlo
     result = {"flow": flow[first], "t_ns": ends_ns[first], "interval_ns": table["interval_ns"][rows[first]]}
     counted = [name for name in table if name not in ("qp_num", *result)]
     result |= {name: np.add.reduceat(table[name][rows], first) for name in counted}
-    for number in [number for number, each in enumerate(flows) if each.carriages]:
+    for number in [number for number, each in enumerate(flows) if each.qp_periods]:
         own = slice(*np.searchsorted(flow, (number, number + 1)))
         part = slice(*np.searchsorted(result["flow"], (number, number + 1)))
         columns = {name: table[name][rows[own]] for name in ("qp_num", "t_ns", "delivered_bytes")}
-        is_new = new_bytes(columns, flows[number].carriages, result["t_ns"][part])
+        is_new = new_bytes(columns, flows[number].qp_periods, result["t_ns"][part])
         result["delivered_bytes"][part] = is_new
     return result
 
 
 def new_bytes(
-    table: Mapping[str, Integers], carriages: Sequence[QueuePairProgress], ends_ns: Integers
+    table: Mapping[str, Integers], qp_periods: Sequence[QueuePairProgress], ends_ns: Integers
 ) -> Integers:
     """Return the bytes that no queue pair of a flow had delivered before, per interval.
 
-    A carriage brings the flow's bytes in order, from the first one on that was not completed before it. So
-    the flow has, at any instant, what that one has brought that got furthest.
+    In each period one queue pair delivers the flow's bytes in order, starting at the first byte that was not
+    completed before the period. At any instant the flow has as many bytes as the period that got furthest.
     """
     furthest = np.zeros(len(ends_ns), np.int64)
-    for number, carriage in enumerate(carriages):
-        own = table["qp_num"] == carriage.qp_num
+    for number, period in enumerate(qp_periods):
+        own = table["qp_num"] == period.qp_num
         place = np.searchsorted(table["t_ns"][own], ends_ns, side="right")
         totals = np.append(0, np.cumsum(table["delivered_bytes"][own]))[place]
-        later = (each.delivered_bytes for each in carriages[number + 1 :] if each.qp_num == carriage.qp_num)
-        brought = np.minimum(totals, next(later, np.iinfo(np.int64).max)) - carriage.delivered_bytes
-        has_begun = brought > 0
-        furthest[has_begun] = np.maximum(furthest, carriage.completed_bytes + brought)[has_begun]
+        later = (each.delivered_bytes for each in qp_periods[number + 1 :] if each.qp_num == period.qp_num)
+        delivered = np.minimum(totals, next(later, np.iinfo(np.int64).max)) - period.delivered_bytes
+        has_begun = delivered > 0
+        furthest[has_begun] = np.maximum(furthest, period.completed_bytes + delivered)[has_begun]
     return np.diff(np.maximum.accumulate(furthest), prepend=0)
 
 

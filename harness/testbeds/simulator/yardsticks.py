@@ -36,8 +36,8 @@ def yardsticks(cell: Cell, network: SimulatedNetwork) -> Callable[[PlannedFlow],
 
 def _route(cell: Cell, simulation: Simulation, running: RunningFlow) -> Route:
     flow, topology = running.flow, cell.topology
-    chooses = any(control.entry.chooses for control in topology.switch_controls)
-    if running.nics.spraying is not None or chooses:
+    selects_ports = any(control.entry.selects_ports for control in topology.switch_controls)
+    if running.nics.spraying is not None or selects_ports:
         route = sprayed_route(topology, flow.initiator, flow.responder)
         if route is not None:
             return route

@@ -58,7 +58,7 @@ class Conductor:
         self._nodes = nodes
         self._flows = flows
         self._timing = timing
-        self._asked: set[str] = set()
+        self._requested: set[str] = set()
         """Roles that nodes were asked to prepare."""
         self._lost: set[str] = set()
         """Nodes that no longer reply: the conductor waits for each only once."""
@@ -138,7 +138,7 @@ class Conductor:
     def _prepare(self, node: Node, role: Role) -> None:
         address = str(node.host.variables.experiment_address)
         request = prepare_request(role, address, limiter_of(node), self._timing, ROLE_LIMIT_MS)
-        self._asked.add(role.name)
+        self._requested.add(role.name)
         self.done.prepared[role.name] = node.ask(replace(request, dscp=node.host.variables.dscp), Prepared)
 
     def _connect(self, node: Node, role: Role) -> None:
@@ -227,8 +227,8 @@ class Conductor:
         return files
 
     def _is_wanted(self, file: str) -> bool:
-        asked = (role for role in self._asked if file == f"{role}.log" or file.startswith(f"{role}-"))
-        role = next(asked, None)
+        requested = (role for role in self._requested if file == f"{role}.log" or file.startswith(f"{role}-"))
+        role = next(requested, None)
         return role is not None and (file.endswith(".log") or role not in self.done.results)
 
 

@@ -55,13 +55,13 @@ def _refused_marks(cell: Cell, inventory: Inventory) -> str | None:
 def _other_marks(cell: Cell, inventory: Inventory) -> Iterator[tuple[HardwareSwitch, TransportName, str]]:
     """Yield each switch whose marking differs from the request, with a sentence."""
     for group in cell.groups:
-        asked = group.settings.marking
-        if asked is None:
+        requested = group.settings.marking
+        if requested is None:
             continue
         for switch in _switches(inventory):
             declared = (each.marks for each in _priorities(cell, inventory, switch) if each.marks is not None)
-            for other in (each for each in declared if not is_same(as_marking(asked), each)):
-                wanted = f"{group.transport} asks for a switch that {asked}"
+            for other in (each for each in declared if not is_same(as_marking(requested), each)):
+                wanted = f"{group.transport} asks for a switch that {requested}"
                 yield switch, group.transport, f"{wanted}, and by the inventory {switch.name} {other}"
 
 
@@ -99,13 +99,13 @@ def unsupported_losses(cell: Cell, inventory: Inventory) -> str | None:
         return "a hardware switch loses packets by their IP ID alone: write model: identification"
     if any(loss.from_ns or loss.until_ns is not None for loss in losses):
         return "a hardware switch loses packets from beginning to end: leave from and until out"
-    asked = {switch.name: requested_losses(cell, switch) for switch in switches}
-    if losses and not any(asked.values()):
+    requested = {switch.name: requested_losses(cell, switch) for switch in switches}
+    if losses and not any(requested.values()):
         return "no Loss: no port of hardware_switches leads over its link; name it in switch_ports"
     for switch in switches:
         stated = dict(switch.variables.switch_loses_one_in)
-        if asked[switch.name] != stated:
-            wanted, has = (_lost(each) for each in (asked[switch.name], stated))
+        if requested[switch.name] != stated:
+            wanted, has = (_lost(each) for each in (requested[switch.name], stated))
             return (
                 f"the experiment asks for {wanted} at {switch.name}, and by the inventory it has {has}: "
                 "write that in switch_loses_one_in, or switch_follows_experiments: true"
@@ -122,10 +122,10 @@ def _lost(one_in: Mapping[str, int]) -> str:
     return ", ".join(found) or "no losses"
 
 
-def is_same(asked: Marking, has: Marking) -> bool:
+def is_same(requested: Marking, has: Marking) -> bool:
     """True if two markings agree; for a step the probability is ignored."""
-    is_step = asked.from_bytes == asked.to_bytes
-    return asked == (has.model_copy(update={"probability": asked.probability}) if is_step else has)
+    is_step = requested.from_bytes == requested.to_bytes
+    return requested == (has.model_copy(update={"probability": requested.probability}) if is_step else has)
 
 
 def _switches(inventory: Inventory) -> tuple[HardwareSwitch, ...]:

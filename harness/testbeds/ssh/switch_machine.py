@@ -42,10 +42,10 @@ def marks_differ(cell: Cell, inventory: Inventory) -> str | None:
     """Return a sentence with both thresholds; None if ports mark as requested."""
     if inventory.switch is None or not has_own_marks(cell, inventory):
         return None
-    (asked,) = dict.fromkeys(cell.network.curves.values())
+    (requested,) = dict.fromkeys(cell.network.curves.values())
     return (
         f"emulated machines take 17 ms for a round trip, so ports mark from {1000 * MARK_MIN_S:g} to "
-        f"{1000 * MARK_MAX_S:g} ms of their rate; the experiment asks for {asked.kmax_bytes} bytes: "
+        f"{1000 * MARK_MAX_S:g} ms of their rate; the experiment asks for {requested.kmax_bytes} bytes: "
         f"state {as_written(MARK_ABOVE)} to have that"
     )
 
@@ -72,10 +72,10 @@ def ports_of(topology: Topology, inventory: Inventory) -> dict[str, PortSettings
         _check_wiring(topology, inventory)
         return {}
     there = {port.name for port in inventory.switch.variables.ports}
-    asked = egress_ports(topology)
+    requested = egress_ports(topology)
     ports = {
-        name: port if asked[name].link.delay_ns >= SMALLEST_DELAY_NS else replace(port, delay_ns=0)
-        for name, port in linux_ports(asked, topology.host_names()).items()
+        name: port if requested[name].link.delay_ns >= SMALLEST_DELAY_NS else replace(port, delay_ns=0)
+        for name, port in linux_ports(requested, topology.host_names()).items()
     }
     _check_names(ports, there, inventory)
     return ports

@@ -34,14 +34,14 @@ class Mismatch:
     """One thing that differs."""
 
     kind: Difference
-    asked: str
+    requested: str
     has: str
     """Predicate phrase, for example 'has 40 Gb/s'."""
 
     def sentence(self, switch: str, interfaces: Sequence[str]) -> str:
         """Return a sentence; without interfaces it is about the whole switch."""
         where = f" at {', '.join(interfaces)}" if interfaces else ""
-        return f"the experiment asks for {self.asked}, and as read back {switch} {self.has}{where}"
+        return f"the experiment asks for {self.requested}, and as read back {switch} {self.has}{where}"
 
 
 def of_priority(
@@ -51,20 +51,20 @@ def of_priority(
 
     rounded: the nearest marks that the switch's units allow.
     """
-    for asked in cell.network.priorities.values():
-        yield from _of_marks(number, asked, readback, rounded)
-        if (asked.pauses is not None) != readback.pauses:
+    for requested in cell.network.priorities.values():
+        yield from _of_marks(number, requested, readback, rounded)
+        if (requested.pauses is not None) != readback.pauses:
             has = "pauses" if readback.pauses else "pauses nothing"
-            wanted = f"{'' if asked.pauses else 'no '}pauses in priority {number}"
+            wanted = f"{'' if requested.pauses else 'no '}pauses in priority {number}"
             yield Mismatch("pauses", wanted, has)
-        elif asked.pauses is not None:
-            yield from _of_pauses(cell, number, asked.pauses, readback)
+        elif requested.pauses is not None:
+            yield from _of_pauses(cell, number, requested.pauses, readback)
 
 
 def _of_marks(
-    number: int, asked: PrioritySpec, readback: PrioritySettings, rounded: Callable[[Marking], Marking]
+    number: int, requested: PrioritySpec, readback: PrioritySettings, rounded: Callable[[Marking], Marking]
 ) -> Iterator[Mismatch]:
-    wanted_marks = None if asked.marks is None else as_marking(asked.marks)
+    wanted_marks = None if requested.marks is None else as_marking(requested.marks)
     marks = readback.marks
     if wanted_marks is None and marks is None:
         return
@@ -73,19 +73,22 @@ def _of_marks(
         yield Mismatch("marks", f"a switch that {wanted} in priority {number}", has)
 
 
-def _of_pauses(cell: Cell, number: int, asked: Pauses, readback: PrioritySettings) -> Iterator[Mismatch]:
+def _of_pauses(cell: Cell, number: int, requested: Pauses, readback: PrioritySettings) -> Iterator[Mismatch]:
     is_stated = "pause_alpha" in stated_pause_points(cell.topology)
-    if is_stated and readback.pause_alpha not in (None, asked.alpha):
-        wanted = f"pauses beyond {asked.alpha:g} times what is free in priority {number}"
+    if is_stated and readback.pause_alpha not in (None, requested.alpha):
+        wanted = f"pauses beyond {requested.alpha:g} times what is free in priority {number}"
         yield Mismatch("pauses", wanted, f"pauses beyond {readback.pause_alpha:g} times that")
-    if asked.headroom_bytes is not None and readback.headroom_bytes not in (None, asked.headroom_bytes):
-        wanted = f"{asked.headroom_bytes} bytes of headroom in priority {number}"
+    if requested.headroom_bytes is not None and readback.headroom_bytes not in (
+        None,
+        requested.headroom_bytes,
+    ):
+        wanted = f"{requested.headroom_bytes} bytes of headroom in priority {number}"
         yield Mismatch("pauses", wanted, f"keeps {readback.headroom_bytes} bytes")
 
 
-def of_port(asked: SwitchPort, ip_packet_bytes: int, has: PortState) -> Iterator[Mismatch]:
+def of_port(requested: SwitchPort, ip_packet_bytes: int, has: PortState) -> Iterator[Mismatch]:
     """Yield differences in rate and MTU of one egress port."""
-    rate_bps = asked.link.rate_bps
+    rate_bps = requested.link.rate_bps
     if has.rate_bps is not None and has.rate_bps != rate_bps:
         yield Mismatch("rate", f"{rate_bps / 1e9:g} Gb/s", f"has {has.rate_bps / 1e9:g} Gb/s")
     if has.mtu_bytes is not None and has.mtu_bytes < ip_packet_bytes:
@@ -94,9 +97,11 @@ def of_port(asked: SwitchPort, ip_packet_bytes: int, has: PortState) -> Iterator
 
 def of_buffer(cell: Cell, buffer_bytes: int | None) -> Iterator[Mismatch]:
     """Yield a difference in the buffer of one switch."""
-    for asked_bytes in {port.switch.buffer_bytes for port in cell.network.ports.values()}:
-        if buffer_bytes is not None and asked_bytes != buffer_bytes:
-            wanted = "an unbounded buffer" if asked_bytes is None else f"a buffer of {asked_bytes} bytes"
+    for requested_bytes in {port.switch.buffer_bytes for port in cell.network.ports.values()}:
+        if buffer_bytes is not None and requested_bytes != buffer_bytes:
+            wanted = (
+                "an unbounded buffer" if requested_bytes is None else f"a buffer of {requested_bytes} bytes"
+            )
             yield Mismatch("buffer", wanted, f"has one of {buffer_bytes} bytes")
 
 
@@ -106,11 +111,11 @@ _UNSUPPORTED: Final = ("pause_xoff", "pause_watchdog")
 
 def requested_settings(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> HardwareSwitchVariables:
     """Return the settings that `apply` should make; UsageError if this or any switch cannot have them."""
-    asked = _one_priority(cell)
+    requested = _one_priority(cell)
     numbers = priorities_of(cell, inventory, switch)
     priorities = dict(switch.variables.switch_priorities)
     for number in numbers:
-        priorities[number] = _settings(cell, switch, priorities[number].dscp, asked)
+        priorities[number] = _settings(cell, switch, priorities[number].dscp, requested)
     losses = requested_losses(cell, switch)
     update = {"switch_priorities": priorities, "switch_loses_one_in": losses}
     wanted = switch.variables.model_copy(update=update)
@@ -137,16 +142,16 @@ def inventory_as_requested(cell: Cell, inventory: Inventory) -> Inventory:
 
 def unreported(cell: Cell, switch: HardwareSwitch) -> list[str]:
     """Return a phrase for each requested setting that is not applied here."""
-    asked = {
+    requested = {
         port.interface: cell.network.ports[port.name]
         for port in switch.variables.switch_ports
         if port.name in cell.network.ports
     }
     found = []
-    for rate_bps in sorted({port.link.rate_bps for port in asked.values()}):
-        interfaces = [name for name, port in asked.items() if port.link.rate_bps == rate_bps]
+    for rate_bps in sorted({port.link.rate_bps for port in requested.values()}):
+        interfaces = [name for name, port in requested.items() if port.link.rate_bps == rate_bps]
         found.append(f"{rate_bps / 1e9:g} Gb/s at {', '.join(interfaces)}")
-    return found + sorted({_buffer(port.switch) for port in asked.values()})
+    return found + sorted({_buffer(port.switch) for port in requested.values()})
 
 
 def _buffer(switch: Switch) -> str:
@@ -190,17 +195,17 @@ def priorities_of(cell: Cell, inventory: Inventory, switch: HardwareSwitch) -> l
 
 
 def _settings(
-    cell: Cell, switch: HardwareSwitch, dscp: tuple[int, ...], asked: PrioritySpec
+    cell: Cell, switch: HardwareSwitch, dscp: tuple[int, ...], requested: PrioritySpec
 ) -> PrioritySettings:
-    marks = None if asked.marks is None else _marking(cell, switch, asked.marks)
-    if asked.pauses is None:
+    marks = None if requested.marks is None else _marking(cell, switch, requested.marks)
+    if requested.pauses is None:
         return PrioritySettings(dscp=dscp, marks=marks)
     return PrioritySettings(
         dscp=dscp,
         marks=marks,
         pauses=True,
-        headroom_bytes=asked.pauses.headroom_bytes,
-        pause_alpha=_stated_alpha(cell, switch, asked.pauses),
+        headroom_bytes=requested.pauses.headroom_bytes,
+        pause_alpha=_stated_alpha(cell, switch, requested.pauses),
     )
 
 

@@ -20,7 +20,7 @@ from helpers.waiting_run import PATIENCE_SECONDS, Waiting, page_with
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.live import run_page as module
-from rogue.harness.live.preview import FIGURES, NUMBERS, Figures, Preview, SoFar, serve
+from rogue.harness.live.preview import FIGURES, NUMBERS, PartialReport, Preview, PreviewProcess, serve
 from rogue.harness.live.run_page import RunPage, RunState
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.results.manifest import write_manifest
@@ -35,7 +35,7 @@ REPORT = '<html><head><title>x</title></head><body><main id="main"><p>figures</p
 class NoFigures(AbstractContextManager[None]):
     """Replaces the process that builds reports."""
 
-    latest: SoFar | None = None
+    latest: PartialReport | None = None
     problem: str | None = None
 
     def __init__(self, *_: object) -> None: ...
@@ -82,7 +82,7 @@ def test_page_without_figures_shows_cells_and_failures(live: RunPage) -> None:
 
 
 def test_page_with_figures_is_the_report_so_far(live: RunPage, figures: type[NoFigures]) -> None:
-    figures.latest = SoFar(1, REPORT)
+    figures.latest = PartialReport(1, REPORT)
     page = get(live.url)
     assert page.index("This run is in progress") < page.index("<p>figures</p>")
     assert '<meta http-equiv="refresh"' in page
@@ -98,9 +98,9 @@ def test_page_of_a_search_shows_its_progress(live: RunPage) -> None:
 
 
 def test_a_large_page_is_fetched_less_often(live: RunPage, figures: type[NoFigures]) -> None:
-    figures.latest = SoFar(1, REPORT + " " * 1_000_000)
+    figures.latest = PartialReport(1, REPORT + " " * 1_000_000)
     assert live.refresh_seconds == 7
-    figures.latest = SoFar(1, REPORT + " " * 100_000_000)
+    figures.latest = PartialReport(1, REPORT + " " * 100_000_000)
     assert live.refresh_seconds == 30
 
 
@@ -210,7 +210,7 @@ def test_preview_reads_finished_cells_only(going: Run, tmp_path: Path) -> None:
 
 
 def test_figures_are_built_in_a_process(going: Run, tmp_path: Path) -> None:
-    figures = Figures(going.directory, lambda: present_manifest(going.directory))
+    figures = PreviewProcess(going.directory, lambda: present_manifest(going.directory))
     assert figures.latest is None
     figures._build("fake", tmp_path / "page.html", 1)
     assert figures.latest is not None, figures.problem
@@ -251,7 +251,7 @@ def test_preview_imports_nothing_from_the_working_directory(
     folder.mkdir()
     (folder / "typing.py").write_text("raise SystemExit('a file of a stranger')\n")
     monkeypatch.chdir(folder)
-    figures = Figures(going.directory, lambda: present_manifest(going.directory))
+    figures = PreviewProcess(going.directory, lambda: present_manifest(going.directory))
     figures._build("fake", tmp_path / "page.html", 1)
     figures.stop()
     assert (figures.problem, figures.latest is None) == (None, False)

@@ -97,9 +97,9 @@ GAP = '{"gap_ns", 1, 0, 2, "a pause"}'
 
 def test_switch_control_is_registered_and_unregistered() -> None:
     load_plugins([plugin(SWITCH.format(name="mine", parameters=GAP), "mine.h")])
-    assert (SWITCH_CONTROLS["mine"].meaning, SWITCH_CONTROLS["mine"].judges) == ("it is mine", False)
+    assert (SWITCH_CONTROLS["mine"].meaning, SWITCH_CONTROLS["mine"].is_aqm) == ("it is mine", False)
     entry = NAMES["mine"]
-    assert (entry.chooses, entry.judges, entry.trims) == (True, False, False)
+    assert (entry.selects_ports, entry.is_aqm, entry.trims) == (True, False, False)
     assert [(each.key, each.unit) for each in entry.parameters] == [("gap", "ns")]
     unload_plugins()
     assert "mine" not in {*SWITCH_CONTROLS, *NAMES}

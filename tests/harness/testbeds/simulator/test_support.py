@@ -91,7 +91,7 @@ def test_connections_are_counted_before_they_are_drawn(
     tmp_path: Path, workload: str, advice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell = cell_of(tmp_path, f"workload={workload}", "topology.hosts=2000", "probe=null")
-    monkeypatch.setattr(type(cell.groups[0].asked.workload), "flows", None)
+    monkeypatch.setattr(type(cell.groups[0].spec.workload), "flows", None)
     assert f"expected at most 15.5: {advice}" in str(unsupported(cell))
 
 

@@ -225,11 +225,11 @@ def test_sprayed_transfer_over_two_planes_is_nearly_twice_as_fast(tmp_path: Path
 MAIN, SHADOW = 7, 9
 
 
-def new(rows: list[tuple[int, int, int]], *carriages: QueuePairProgress) -> list[int]:
+def new(rows: list[tuple[int, int, int]], *qp_periods: QueuePairProgress) -> list[int]:
     """Of rows of queue pair, time and delivered bytes."""
     qp_num, t_ns, delivered_bytes = np.array(rows, np.int64).T
     table = {"qp_num": qp_num, "t_ns": t_ns, "delivered_bytes": delivered_bytes}
-    bytes_per_interval: list[int] = new_bytes(table, carriages, np.unique(t_ns)).tolist()
+    bytes_per_interval: list[int] = new_bytes(table, qp_periods, np.unique(t_ns)).tolist()
     return bytes_per_interval
 
 
@@ -249,12 +249,12 @@ def test_bytes_that_arrive_after_a_switch_count_on_arrival() -> None:
 def test_recovered_queue_pair_continues_after_its_delivered_bytes() -> None:
     """The main one delivered 100 of 300 bytes, the shadow 50 from 80 on, and then the main one from 120."""
     rows = [(MAIN, 10, 100), (SHADOW, 20, 50), (MAIN, 30, 60), (MAIN, 40, 120)]
-    carriages = (
+    qp_periods = (
         QueuePairProgress(MAIN, 0, 0),
         QueuePairProgress(SHADOW, 80, 0),
         QueuePairProgress(MAIN, 120, 100),
     )
-    assert new(rows, *carriages) == [100, 30, 50, 120]
+    assert new(rows, *qp_periods) == [100, 30, 50, 120]
 
 
 @pytest.mark.parametrize("verb", ["write", "send", "read"])

@@ -235,4 +235,4 @@ def test_difference_in_the_buffer(tmp_path: Path) -> None:
     (other,) = of_buffer(cell, 12_000_000)
     assert other == Mismatch("buffer", "a buffer of 3000000 bytes", "has one of 12000000 bytes")
     (other,) = of_buffer(cell_of(tmp_path, "topology.buffer=unbounded"), 12_000_000)
-    assert other.asked == "an unbounded buffer"
+    assert other.requested == "an unbounded buffer"
