@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from rogue.reports.comparison.equivalence import Runs, tested
+from rogue.reports.comparison.equivalence import Runs, difference
 from rogue.reports.comparison.two_runs import runs_of
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
@@ -50,7 +50,7 @@ def agree(one: Runs, other: Runs, within: float) -> Agreement | None:
     means = [sum(side.values()) / len(side) for side in (one, other)]
     if any(map(math.isinf, means)):
         return Agreement.YES if means[0] == means[1] else Agreement.NO
-    found = tested(one, other, within * max(map(abs, means)))
+    found = difference(one, other, within * max(map(abs, means)))
     if found.is_identical:
         return Agreement.YES
     if found.p_within is not None and found.p_within <= P_MAX:

@@ -30,7 +30,7 @@ class Verdict(StrEnum):
     TOO_FEW = "not enough runs"
 
 
-class Tested(NamedTuple):
+class Difference(NamedTuple):
     """The mean of the second group minus that of the first, its 95 % interval, and two probabilities.
 
     The mean is NaN if a value is infinite: then only ranks decide. Without a test the probabilities are None.
@@ -47,7 +47,7 @@ class Tested(NamedTuple):
     is_identical: bool = False
 
 
-def tested(first: Runs, second: Runs, margin: float) -> Tested:
+def difference(first: Runs, second: Runs, margin: float) -> Difference:
     """Test two groups; `margin` is in the unit of the values. Equal seeds are paired.
 
     Equivalence: two one-sided t-tests. Source: Schuirmann, "A comparison of the two one-sided tests procedure
@@ -55,13 +55,13 @@ def tested(first: Runs, second: Runs, margin: float) -> Tested:
     Different seeds: the degrees of freedom of Welch, Biometrika 34, 1947.
     """
     if first == second:
-        return Tested(0.0, is_identical=True)
+        return Difference(0.0, is_identical=True)
     one, other = list(first.values()), list(second.values())
     if not np.isfinite([*one, *other]).all():
         return _by_ranks(one, other)
     mean = float(np.mean(other) - np.mean(one))
     if min(len(one), len(other)) < RUNS_MIN:
-        return Tested(mean)
+        return Difference(mean)
     if first.keys() == second.keys():
         error, freedom = _error([second[key] - first[key] for key in first]), len(first) - 1.0
     else:
@@ -73,7 +73,7 @@ def tested(first: Runs, second: Runs, margin: float) -> Tested:
     half = error * float(stdtrit(freedom, 0.975))
     p_within = max(_p_above(value, error, freedom) for value in (mean + margin, margin - mean))
     p_apart = min(1.0, 2 * min(above, below))
-    return Tested(mean, mean - half, mean + half, p_apart, p_within, is_higher=mean > 0)
+    return Difference(mean, mean - half, mean + half, p_apart, p_within, is_higher=mean > 0)
 
 
 def _error(values: Sequence[float]) -> float:
@@ -88,19 +88,19 @@ def _p_above(value: float, error: float, freedom: float) -> float:
     return float(stdtr(freedom, -value / error))
 
 
-def _by_ranks(first: Sequence[float], second: Sequence[float]) -> Tested:
+def _by_ranks(first: Sequence[float], second: Sequence[float]) -> Difference:
     """Compare groups with infinite values, which rank last: the exact Mann-Whitney test, without a margin."""
     from scipy.stats import mannwhitneyu, rankdata  # slow to import, and few comparisons need it
 
     ranks = rankdata([*first, *second])
     is_higher = bool(ranks[len(first) :].mean() > ranks[: len(first)].mean())
     if min(len(first), len(second)) < RUNS_MIN:
-        return Tested(math.nan, is_higher=is_higher)
+        return Difference(math.nan, is_higher=is_higher)
     p = float(mannwhitneyu(first, second, alternative="two-sided").pvalue)
-    return Tested(math.nan, None, None, p, 1.0, is_higher=is_higher)
+    return Difference(math.nan, None, None, p, 1.0, is_higher=is_higher)
 
 
-def verdicts(rows: Sequence[Tested]) -> list[Verdict]:
+def verdicts(rows: Sequence[Difference]) -> list[Verdict]:
     """Decide all rows of a comparison together, with the rate of false discoveries at most ALPHA.
 
     Source: Benjamini and Hochberg, J. Royal Statistical Society B 57, 1995.
@@ -120,7 +120,7 @@ def _adjusted(ps: Sequence[float | None]) -> list[float]:
     return [float(p) for p in adjusted]
 
 
-def _verdict(row: Tested, apart: float, within: float) -> Verdict:
+def _verdict(row: Difference, apart: float, within: float) -> Verdict:
     if row.is_identical:
         return Verdict.IDENTICAL
     if row.p_apart is None:

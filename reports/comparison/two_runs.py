@@ -12,10 +12,10 @@ from rogue.reports.comparison.equivalence import (
     ALPHA,
     MARGIN,
     RUNS_MIN,
+    Difference,
     Runs,
-    Tested,
     Verdict,
-    tested,
+    difference,
     verdicts,
 )
 from rogue.reports.metrics import METRICS
@@ -85,7 +85,7 @@ class Compared:
     metric: Metric
     first: tuple[float, ...]
     second: tuple[float, ...]
-    difference: Tested
+    difference: Difference
     verdict: Verdict
 
     @property
@@ -165,7 +165,7 @@ def compare(first: Results, second: Results, margin: float = MARGIN) -> list[Com
         for metric in METRICS.values()
         if all(runs := (runs_of(first, setting, metric.name), runs_of(second, other, metric.name)))
     ]
-    rows = [tested(*runs, margin * abs(_mean(runs[0]))) for _, _, runs in pairs]
+    rows = [difference(*runs, margin * abs(_mean(runs[0]))) for _, _, runs in pairs]
     return [
         Compared(setting, metric, tuple(one.values()), tuple(two.values()), row, verdict)
         for (setting, metric, (one, two)), row, verdict in zip(pairs, rows, verdicts(rows), strict=True)
