@@ -52,6 +52,7 @@ PANELS: Final = {
     },
     "Compare": {
         "compare": ("report:compare", "Print how two runs differ, and whether that is more than chance."),
+        "gate": ("gate:gate", "Fail if a run is worse than its baseline, or a control has a new weakness."),
         "claims": ("claims:claims", "Compare all runs with all claims, and write the claims board."),
     },
     "Machines": {
@@ -191,7 +192,7 @@ def rogue(
     Exit codes: 0 done; 1 a cell failed; 2 wrong command or experiment, nothing written;
     3 results without a report; 4 nothing can run on this testbed; 5 damaged run;
     6 results or standard output cannot be written; 7 machines of a testbed fail; 8 too little memory;
-    70 a bug of ours; 130 Ctrl-C; 143 ended by the system.
+    9 a regression; 70 a bug of ours; 130 Ctrl-C; 143 ended by the system.
     """
 
 

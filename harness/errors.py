@@ -30,6 +30,8 @@ class ExitCode(IntEnum):
     """Machines or nodes of a testbed fail."""
     MEMORY = 8
     """This computer has too little memory, or a limit leaves too little."""
+    REGRESSION = 9
+    """A run is worse than its baseline, or a control has a new weakness."""
     BUG = 70
     """Our mistake."""
     INTERRUPTED = 130

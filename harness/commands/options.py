@@ -124,6 +124,15 @@ Seed = Annotated[
     int | None,
     typer.Option("--seed", metavar="N", help="Replace the experiment's seed; the same as --set seed=N."),
 ]
+Margin = Annotated[
+    float,
+    typer.Option(
+        metavar="PART",
+        min=0.0,
+        max=10.0,
+        help="Largest difference that does not matter, as a part of the first run's mean.",
+    ),
+]
 AcceptsDamage = Annotated[
     bool, typer.Option("--accept-damage", help="Read runs whose files differ from their checksums.")
 ]

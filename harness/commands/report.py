@@ -15,6 +15,7 @@ from rogue.harness.commands.opening import open_runs
 from rogue.harness.commands.options import (
     AcceptsDamage,
     AsJson,
+    Margin,
     Plugins,
     RunDirectories,
     TrustsPlugins,
@@ -90,6 +91,7 @@ def _run_content(run: Path) -> dict[str, object]:
 def compare(
     run_a: Annotated[Path, run_argument(metavar="RUN_A")],
     run_b: Annotated[Path, run_argument(metavar="RUN_B")],
+    margin: Margin = 0.05,
     everything: Annotated[
         bool, typer.Option("--all", help="Also print the measures that do not differ.")
     ] = False,
@@ -103,8 +105,9 @@ def compare(
 ) -> ExitCode:
     """Print how two runs differ, and whether that is more than chance.
 
-    Each repetition counts as one value of a measure. Runs differ if the Mann-Whitney test says so at 5 % and
-    the bootstrap interval of the difference leaves zero out; "not enough runs" is an answer.
+    Each repetition counts as one value of a measure; equal seeds are compared in pairs. Runs differ if
+    t-tests find more than the margin, and are equivalent if they find less; of all rows that differ at most
+    1 % do by chance. "Not decided" and "not enough runs" are answers.
     --json prints all comparisons, with the values of each run in base units; infinite values are null.
 
     \b
@@ -119,7 +122,7 @@ def compare(
         raise UsageError(f"--html: got {html}, expected a file in a directory that exists; name another.")
     open_runs([run_a, run_b], Trust(tuple(plugins or ()), trusts_plugins), accepts_damage=accepts_damage)
     results = Results(Run(run_a)), Results(Run(run_b))
-    compared = two_runs.compare(*results)
+    compared = two_runs.compare(*results, margin)
     for each in results:
         for problem in each.run.problems:
             notify(f"{each.run.directory}: {problem}")

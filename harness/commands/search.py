@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
@@ -26,8 +26,9 @@ from rogue.reports.quantities import counted
 from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
-    from rogue.harness.search.finding import Weakness
+    from rogue.harness.search.finding import Verdict, Weakness
     from rogue.harness.search.objective import Measured
+    from rogue.harness.testbeds.base import Testbed
 
 IsPlan = Annotated[bool, typer.Option("--plan", "--dry-run", help="Print the expected time; run nothing.")]
 WEAKNESSES_PAGE: Final = "weaknesses-{}-{}.html"
@@ -158,30 +159,55 @@ def weaknesses(
       rogue weaknesses --transport mine --plugin mine.py
       rogue weaknesses results/mine-search/20261120T101500Z-3f9a1c/find.yml --testbed kernel
     """
-    from rogue.harness.experiment.find import find_experiment, found_files, load_named
-    from rogue.harness.search.finding import judge, judged_text, read_weakness
-
-    place, changes, code = out or DEFAULT_OUT, tuple(settings or ()), tuple(plugins or ())
+    place = out or DEFAULT_OUT
     bed = ready_testbed(testbed, None, is_trusted=trusts_inventory, command="weaknesses")
-    files = [Path(find_experiment(each)) for each in findings or ()] or found_files()
-    tried = [read_weakness(file, load_named(str(file), changes, code), bed, transport) for file in files]
-    rows: list[tuple[str, str, str, str]] = []
-    try:
-        with termination_as_interrupt():
-            for number, each in enumerate(tried, start=1):
-                inform(f"[{number}/{len(tried)}] {each.name}")
-                measured = _measured(each, place, jobs)
-                verdict, text = judge(measured, each.target), judged_text(measured, each.target)
-                rows.append((each.name, each.title, verdict, text))
-                typer.echo(printable(f"{each.name}: {verdict}; {text}"))
-    except KeyboardInterrupt as stop:
-        raise StoppedError("stopped; no page was written.", stop) from stop
+    rows = []
+    for row in tried_weaknesses(
+        findings or (), transport, bed, place, tuple(settings or ()), tuple(plugins or ()), jobs
+    ):
+        rows.append(row)
+        typer.echo(printable(f"{row.name}: {row.verdict}; {row.text}"))
     summary = _summary(rows, transport, testbed)
     page = place / WEAKNESSES_PAGE.format((transport or "own").replace("+", "-"), Path(testbed).stem)
     write_output(page, _page(rows, summary, transport or f"Where they were found, on {testbed}"))
     typer.echo(printable(summary))
     typer.echo(page)
     return ExitCode.OK
+
+
+class TriedWeakness(NamedTuple):
+    """A known weakness, and whether a transport shares it."""
+
+    name: str
+    title: str
+    verdict: Verdict
+    text: str
+
+
+def tried_weaknesses(
+    findings: Sequence[str],
+    transport: str | None,
+    bed: Testbed,
+    place: Path,
+    changes: tuple[str, ...],
+    code: Sequence[Path],
+    jobs: int | None,
+) -> Iterator[TriedWeakness]:
+    """Try findings, by default all of this checkout, one after the other."""
+    from rogue.harness.experiment.find import find_experiment, found_files, load_named
+    from rogue.harness.search.finding import judge, judged_text, read_weakness
+
+    files = [Path(find_experiment(each)) for each in findings] or found_files()
+    tried = [read_weakness(file, load_named(str(file), changes, code), bed, transport) for file in files]
+    try:
+        with termination_as_interrupt():
+            for number, each in enumerate(tried, start=1):
+                inform(f"[{number}/{len(tried)}] {each.name}")
+                measured = _measured(each, place, jobs)
+                verdict, text = judge(measured, each.target), judged_text(measured, each.target)
+                yield TriedWeakness(each.name, each.title, verdict, text)
+    except KeyboardInterrupt as stop:
+        raise StoppedError("stopped; no page was written.", stop) from stop
 
 
 def _measured(weakness: Weakness, place: Path, jobs: int | None) -> Measured:
@@ -201,16 +227,16 @@ def _measured(weakness: Weakness, place: Path, jobs: int | None) -> Measured:
     return measured
 
 
-def _summary(rows: Sequence[Sequence[str]], transport: str | None, testbed: str) -> str:
+def _summary(rows: Sequence[TriedWeakness], transport: str | None, testbed: str) -> str:
     from rogue.harness.search.finding import COUNTED
 
-    counts = Counter(row[2] for row in rows)
+    counts = Counter(row.verdict for row in rows)
     words = ", ".join(f"{counts[verdict]} {text}" for verdict, text in COUNTED.items() if counts[verdict])
     who = transport or "The transport of each finding"
     return f"{who} on {testbed}, {counted(len(rows), 'finding')}: {words}."
 
 
-def _page(rows: Sequence[Sequence[str]], summary: str, title: str) -> str:
+def _page(rows: Sequence[TriedWeakness], summary: str, title: str) -> str:
     from rogue.reports.pages.search_pages import Part, SearchPage, Table, search_html
 
     head = ("Finding", "What it shows", "Verdict", "Measured")

@@ -34,6 +34,8 @@ class StoredOutcome(BaseModel):
     transport: str
     factors: dict[str, str] = Field(default_factory=dict)
     published_text: str
+    measured: float | None = None
+    """In the base unit of the metric; None if it is infinite."""
     measured_text: str
     interval_text: str
     n: int
@@ -124,6 +126,18 @@ class BoardClaim:
         """Return the measured value, or the values at the first and the last factor point."""
         texts = list(dict.fromkeys(outcome.measured_text for outcome in self.outcomes))
         return texts[0] if len(texts) == 1 else " … ".join((texts[0], texts[-1])) if texts else ""
+
+    @property
+    def multiples(self) -> list[tuple[float, Verdict]]:
+        """Return measured / published of each factor point; none for bounds, sides and a published 0."""
+        claim = self.claim
+        if claim.judged_by is not JudgedBy.NUMBER or claim.bound != "equals" or not claim.published:
+            return []
+        return [
+            (each.measured / claim.published, each.verdict)
+            for each in self.outcomes
+            if each.measured is not None
+        ]
 
 
 Judged = Iterable[tuple[BoardRun, Sequence[StoredOutcome]]]

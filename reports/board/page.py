@@ -1,14 +1,18 @@
 """Show the claims board as a page, as JSON and as lines for a terminal."""
 
+import math
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
+from markupsafe import Markup
 from pydantic import JsonValue
 
 from rogue.reports.board.evidence import BOARD_SCHEMA, BoardClaim, commit_text, evidence_text
+from rogue.reports.board.pictures import GROUPS, paper_picture
 from rogue.reports.board.tally import (
     Counts,
     badge_table,
@@ -18,12 +22,15 @@ from rogue.reports.board.tally import (
     runs_sentence,
     tally_table,
 )
-from rogue.reports.claims import claims_sha256
+from rogue.reports.claims import Verdict, claims_sha256
 from rogue.reports.claims.claim import judging_sha256
 from rogue.reports.claims.rows import CLAIM_GLOBALS, claim_anchor, docs_href
 from rogue.reports.claims.words import claim_content, judged_text, kind_text
+from rogue.reports.drawing.svg import css_variable
+from rogue.reports.quantities import Unit, number_text
 from rogue.reports.reading.files import REPORT
-from rogue.reports.templates.environment import environment, style
+from rogue.reports.templates.environment import environment, script, script_source, style
+from rogue.reports.transport_styles import DARK_PARTNERS
 
 HEAD: Final = ["claim", "verdict", "kind and badges", "held against", "measured", "seeds", "commit and day"]
 
@@ -47,34 +54,56 @@ def _line(each: BoardClaim) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class PaperSection:
-    """The claims of one paper."""
+class PaperCard:
+    """A paper, its number of claims by verdict (the best first), and its picture."""
 
     paper: str
     title: str
-    claims: tuple[BoardClaim, ...]
+    claims: int
+    verdicts: list[tuple[Verdict, int]]
+    picture: Markup | None
+
+    @classmethod
+    def of(cls, paper: str, title: str, claims: Sequence[BoardClaim]) -> Self:
+        """Count and draw the claims of a paper."""
+        counts = Counter(each.verdict for each in claims)
+        verdicts = [(verdict, counts[verdict]) for verdict in Verdict if counts[verdict]]
+        return cls(paper, title, len(claims), verdicts, paper_picture(paper, claims))
 
 
 def board_page(board: Sequence[BoardClaim], place: Path) -> str:
     """Return the page; `place` is the directory that it is written to."""
     counts, papers = Counts.of(board), papers_of(each.claim for each in board)
-    sections = [
-        PaperSection(paper, title, tuple(each for each in board if each.claim.paper == paper))
+    cards = [
+        PaperCard.of(paper, title, [each for each in board if each.claim.paper == paper])
         for paper, title in papers.items()
     ]
     pages = environment()
-    pages.globals.update(CLAIM_GLOBALS, evidence_text=evidence_text)
+    pages.globals.update(CLAIM_GLOBALS, evidence_text=evidence_text, ratio_text=ratio_text)
     return pages.get_template("board.html.j2").render(
         title="Claims board",
-        sections=sections,
-        papers=papers,
+        cards=cards,
+        board=[each for paper in papers for each in board if each.claim.paper == paper],
+        looks=GROUPS.values(),
         sentences=(headline_sentence(counts), badged_sentence(counts)),
         tables=(tally_table(counts.headline, list(papers)), badge_table(counts)),
         runs=runs_sentence(board),
         style=style(),
+        script=script(),
+        script_source=script_source(),
+        colours=DARK_PARTNERS,
+        css_variable=css_variable,
+        transports=[],
         report_href=lambda each: report_href(each, place),
         docs_href=lambda each: docs_href(each.claim, place),
     )
+
+
+def ratio_text(each: BoardClaim) -> str:
+    """Write measured / published of the factor point that is farthest from 1; empty if there is none."""
+    multiples = [multiple for multiple, _ in each.multiples]
+    farthest = max(multiples, key=lambda multiple: abs(math.log(max(multiple, 1e-9))), default=None)
+    return "" if farthest is None else number_text(farthest, Unit.RATIO)
 
 
 def board_content(board: Sequence[BoardClaim]) -> dict[str, JsonValue]:

@@ -3,8 +3,11 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
+from rogue.reports.comparison.equivalence import Runs, difference
+from rogue.reports.comparison.two_runs import runs_of
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.quantities import NO_VALUE, Unit, counted, joined, number_text, quantity_text, readable
@@ -12,6 +15,8 @@ from rogue.reports.results import Results, Setting
 from rogue.workloads.manifest import Manifest
 
 KEY: Final = "agree_within"
+P_MAX: Final = 0.05
+"""Of each one-sided test."""
 
 
 def tolerances_of(manifest: Manifest) -> dict[str, float]:
@@ -26,31 +31,45 @@ def tolerances_of(manifest: Manifest) -> dict[str, float]:
     }
 
 
-def agree(one: float | None, other: float | None, within: float) -> bool | None:
-    """True if two means are no further apart than allowed; None if one is missing.
+class Agreement(StrEnum):
+    """Result of the comparison of a measure on two testbeds."""
 
-    Two infinite means agree.
+    YES = "yes"
+    NO = "no"
+    UNDECIDED = "not decided"
+
+
+def agree(one: Runs, other: Runs, within: float) -> Agreement | None:
+    """Return whether two means are no further apart than allowed; None if a side has no value.
+
+    The 90 % interval of their difference lies within the allowed distance, or outside; else nothing is
+    decided. Two infinite means agree.
     """
-    if one is None or other is None or math.isnan(one) or math.isnan(other):
+    if not one or not other:
         return None
-    if math.isinf(one) or math.isinf(other):
-        return one == other
-    return abs(one - other) <= within * max(abs(one), abs(other))
+    means = [sum(side.values()) / len(side) for side in (one, other)]
+    if any(map(math.isinf, means)):
+        return Agreement.YES if means[0] == means[1] else Agreement.NO
+    found = difference(one, other, within * max(map(abs, means)))
+    if found.is_identical:
+        return Agreement.YES
+    if found.p_within is not None and found.p_within <= P_MAX:
+        return Agreement.YES
+    return Agreement.NO if found.p_apart is not None and found.p_apart <= 2 * P_MAX else Agreement.UNDECIDED
 
 
-def agreement_text(verdict: bool | None, within: float) -> str:
+def agreement_text(verdict: Agreement | None, within: float) -> str:
     """Write the agreement with its tolerance."""
-    if verdict is None:
-        return NO_VALUE
-    return f"{'yes' if verdict else 'no'}, within {_percent(within)}"
+    return NO_VALUE if verdict is None else f"{verdict.value}, within {_percent(within)}"
 
 
-def tally(verdicts: list[bool | None]) -> str:
+def tally(verdicts: Sequence[Agreement | None]) -> str:
     """Count the agreements in a sentence."""
-    judged = [verdict for verdict in verdicts if verdict is not None]
-    text = f"{sum(judged)} of {len(judged)} measures agree within what the experiment allows"
-    missing = len(verdicts) - len(judged)
-    return f"{text}; {missing} have no value on both sides." if missing else f"{text}."
+    missing, open_ = verdicts.count(None), verdicts.count(Agreement.UNDECIDED)
+    agreeing, judged = verdicts.count(Agreement.YES), len(verdicts) - missing
+    text = f"{agreeing} of {judged} measures agree within what the experiment allows"
+    more = f"; {open_} are not decided, because their intervals are too wide" if open_ else ""
+    return f"{text}{more}{f'; {missing} have no value on both sides' if missing else ''}."
 
 
 def _percent(within: float) -> str:
@@ -84,6 +103,10 @@ class Side:
         """Return the mean of a metric over the repetitions."""
         mean = self.results.mean(self.setting, metric)
         return None if mean is None else mean.mean
+
+    def runs(self, metric: str) -> Runs:
+        """Return the values of a metric by repetition and seed."""
+        return runs_of(self.results, self.setting, metric)
 
     def ends(self, metric: str) -> tuple[float, float] | None:
         """Return the least and the largest value of a metric; None if there is only one."""

@@ -1,15 +1,25 @@
 """Compare two runs, setting by setting and metric by metric."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 import pandas as pd
 
+from rogue.reports.comparison.equivalence import (
+    ALPHA,
+    MARGIN,
+    RUNS_MIN,
+    Difference,
+    Runs,
+    Verdict,
+    difference,
+    verdicts,
+)
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
-from rogue.reports.metrics.statistics import ALPHA, Difference, Verdict, difference, runs_needed
 from rogue.reports.quantities import NO_VALUE, common_scale, counted, quantity_text, readable
 from rogue.reports.reading.files import differences
 from rogue.reports.reading.load import Run
@@ -76,11 +86,18 @@ class Compared:
     first: tuple[float, ...]
     second: tuple[float, ...]
     difference: Difference
+    verdict: Verdict
 
     @property
     def differs(self) -> bool:
-        """True if the runs differ by more than chance."""
-        return self.difference.verdict in (Verdict.HIGHER, Verdict.LOWER)
+        """True if the runs differ by more than the margin, and by more than chance."""
+        return self.verdict in (Verdict.HIGHER, Verdict.LOWER)
+
+    @property
+    def is_worse(self) -> bool:
+        """True if they differ, and the second one is worse; False if neither direction is better."""
+        better = "lower" if self.verdict is Verdict.HIGHER else "higher"
+        return self.differs and self.metric.better == better
 
     @property
     def means(self) -> tuple[float, float]:
@@ -95,9 +112,9 @@ class Compared:
         means = [quantity_text(mean, unit, scale) for mean in self.means]
         ends = [end for end in (found.low, found.high) if end is not None]
         interval = " to ".join(_signed(end, self) for end in ends) or NO_VALUE
-        p = NO_VALUE if found.p is None else f"{found.p:.3f}"
+        p = NO_VALUE if found.p_apart is None else f"{found.p_apart:.3f}"
         words = (self.setting.title, self.metric.title, *means, _signed(found.mean, self), interval, p)
-        return (*words, self._verdict)
+        return (*words, self.verdict_text)
 
     @property
     def content(self) -> dict[str, object]:
@@ -111,35 +128,61 @@ class Compared:
             "b": self.second,
             "difference": self.difference.mean,
             "interval": [self.difference.low, self.difference.high],
-            "p": self.difference.p,
-            "verdict": self.difference.verdict,
+            "p": self.difference.p_apart,
+            "p_equivalent": self.difference.p_within,
+            "verdict": self.verdict,
+            "is_worse": self.is_worse,
         }
 
     @property
-    def _verdict(self) -> str:
-        found = self.difference.verdict
+    def verdict_text(self) -> str:
+        """Return the verdict, and whether that is better or worse."""
         if not self.differs or self.metric.better == "near":
-            return found.value
-        is_better = (found is Verdict.HIGHER) == (self.metric.better == "higher")
-        return f"{found.value}: {'better' if is_better else 'worse'}"
+            return self.verdict.value
+        return f"{self.verdict.value}: {'worse' if self.is_worse else 'better'}"
+
+    @property
+    def sentence(self) -> str:
+        """Return both means and the relative difference: `Queue p50 is 12 KB instead of 10 KB (+20.0%)`."""
+        scale = common_scale(self.means, self.metric.unit)
+        one, other = (quantity_text(mean, self.metric.unit, scale) for mean in self.means)
+        change = _signed(self.difference.mean, self)
+        return (
+            f"{self.metric.title} is {other} instead of {one}{f' ({change})' if change != NO_VALUE else ''}"
+        )
 
 
-def compare(first: Results, second: Results) -> list[Compared]:
-    """Compare every metric that both runs have of a setting, in the order of the first run."""
+def compare(first: Results, second: Results, margin: float = MARGIN) -> list[Compared]:
+    """Compare every metric that both runs have of a setting, in the order of the first run.
+
+    margin: largest difference that does not matter, as a part of the first run's mean.
+    """
     others = {(setting.transport, setting.factors): setting for setting in second.measured_settings}
-    return [
-        compared
+    pairs = [
+        (setting, metric, runs)
         for setting in first.measured_settings
         if (other := others.get((setting.transport, setting.factors))) is not None
-        for compared in _compared(first, setting, second, other)
+        for metric in METRICS.values()
+        if all(runs := (runs_of(first, setting, metric.name), runs_of(second, other, metric.name)))
+    ]
+    rows = [difference(*runs, margin * abs(_mean(runs[0]))) for _, _, runs in pairs]
+    return [
+        Compared(setting, metric, tuple(one.values()), tuple(two.values()), row, verdict)
+        for (setting, metric, (one, two)), row, verdict in zip(pairs, rows, verdicts(rows), strict=True)
     ]
 
 
-def _compared(first: Results, setting: Setting, second: Results, other: Setting) -> Iterator[Compared]:
-    for name, metric in METRICS.items():
-        values = first.per_run(setting, name), second.per_run(other, name)
-        if all(values):
-            yield Compared(setting, metric, tuple(values[0]), tuple(values[1]), difference(*values))
+def runs_of(results: Results, setting: Setting, metric: str) -> Runs:
+    """Return a metric's values, one per finished cell that has it, by repetition and seed."""
+    values = {
+        (view.entry.repetition, view.entry.seed): results.values[view.entry.id][metric]
+        for view in results.views_of(setting)
+    }
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _mean(runs: Runs) -> float:
+    return sum(runs.values()) / len(runs)
 
 
 def shown(compared: list[Compared], results: Results, *, everything: bool) -> list[Compared]:
@@ -150,22 +193,25 @@ def shown(compared: list[Compared], results: Results, *, everything: bool) -> li
 
 def conclusions(compared: list[Compared]) -> list[str]:
     """Summarise all comparisons in sentences."""
-    verdicts = [each.difference.verdict for each in compared]
-    identical, too_few = verdicts.count(Verdict.IDENTICAL), verdicts.count(Verdict.TOO_FEW)
-    tested = len(verdicts) - identical - too_few
-    differing = sum(each.differs for each in compared)
+    counts = Counter(each.verdict for each in compared)
+    worse, differing = sum(each.is_worse for each in compared), sum(each.differs for each in compared)
     verb = "differs" if differing == 1 else "differ"
-    lines = [f"{counted(len(verdicts), 'comparison')}: {differing} {verb}."]
-    if tested:
-        chance = (
-            f"by chance alone about {tested * ALPHA:.0f} of the {tested} tested would be called different"
-        )
-        lines.append(f"At {ALPHA:.0%} {chance}.")
-    if identical:
-        lines.append(f"{identical} {'is' if identical == 1 else 'are'} identical, run by run.")
-    if too_few:
-        need = f"a test at {ALPHA:.0%} needs {runs_needed()} runs on each side; set repetitions"
+    lines = [f"{counted(len(compared), 'comparison')}: {differing} {verb}, {worse} for the worse."]
+    parts = [
+        (Verdict.IDENTICAL, "identical, run by run"),
+        (Verdict.EQUIVALENT, "equivalent within the margin"),
+    ]
+    parts += [(Verdict.UNDECIDED, "not decided: more repetitions would tell")]
+    lines += [
+        f"{counts[verdict]} {'is' if counts[verdict] == 1 else 'are'} {text}."
+        for verdict, text in parts
+        if counts[verdict]
+    ]
+    if too_few := counts[Verdict.TOO_FEW]:
+        need = f"a test needs {RUNS_MIN} runs on each side; set repetitions"
         lines.append(f"{too_few} {'has' if too_few == 1 else 'have'} not enough runs: {need}.")
+    if differing:
+        lines.append(f"By chance alone at most {ALPHA:.0%} of those that differ do.")
     return lines
 
 

@@ -1,8 +1,7 @@
-"""Percentiles, fairness, confidence intervals and tests of difference."""
+"""Percentiles, fairness and confidence intervals."""
 
 import math
 from collections.abc import Sequence
-from enum import StrEnum
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -119,94 +118,3 @@ def interval_of(means: Values, n: int) -> tuple[float, float]:
 @cache
 def _draws(n: int, stream: int) -> NDArray[np.int64]:
     return np.random.default_rng((_SEED, stream)).integers(n, size=(RESAMPLES, n))
-
-
-ALPHA: Final = 0.05
-"""Probability of calling equal runs different."""
-_SPLITS_MAX: Final = 20_000
-"""Splits of the runs up to which the test is exact; beyond, the normal approximation is good."""
-
-
-class Verdict(StrEnum):
-    """Result of the comparison of two groups of runs."""
-
-    IDENTICAL = "identical"
-    HIGHER = "higher"
-    LOWER = "lower"
-    NOT_FOUND = "no difference found"
-    TOO_FEW = "not enough runs"
-
-
-class Difference(NamedTuple):
-    """The mean of the second group minus that of the first, its 95 % interval, and the verdict.
-
-    The mean is NaN if a value is infinite: then only ranks decide.
-    """
-
-    mean: float
-    low: float | None
-    high: float | None
-    p: float | None
-    """Probability of ranks at least this far apart if the groups do not differ."""
-    verdict: Verdict
-
-
-def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """Compare two groups of runs by one value per run; neither is empty.
-
-    They differ if the two-sided Mann-Whitney test finds it at ALPHA and the interval of the difference
-    excludes zero. Values within a run are no independent samples.
-    Source: Mann and Whitney, Annals of Mathematical Statistics 18, 1947.
-    """
-    if list(first) == list(second):
-        return Difference(0.0, None, None, None, Verdict.IDENTICAL)
-    is_finite = bool(np.isfinite([*first, *second]).all())
-    mean = float(np.mean(second) - np.mean(first)) if is_finite else math.nan
-    if smallest_p(len(first), len(second)) > ALPHA:
-        return Difference(mean, None, None, None, Verdict.TOO_FEW)
-    p = _mann_whitney(first, second)
-    ends: tuple[float | None, float | None] = (None, None)
-    if is_finite:
-        ends = low, high = _interval(first, second)
-        sign = (low > 0) - (high < 0)
-    else:  # infinite values rank last
-        from scipy.stats import rankdata
-
-        ranks = rankdata([*first, *second])
-        sign = 1 if ranks[len(first) :].mean() > ranks[: len(first)].mean() else -1
-    verdict = {1: Verdict.HIGHER, -1: Verdict.LOWER, 0: Verdict.NOT_FOUND}[sign]
-    return Difference(mean, *ends, p, verdict if p <= ALPHA else Verdict.NOT_FOUND)
-
-
-def smallest_p(first: int, second: int) -> float:
-    """Return the least p of this many runs: only 2 splits separate the groups completely."""
-    return min(1.0, 2 / math.comb(first + second, first))
-
-
-def runs_needed() -> int:
-    """Return the smallest number of runs per group for a test at ALPHA."""
-    return next(n for n in range(1, 100) if smallest_p(n, n) <= ALPHA)
-
-
-def _mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the two-sided probability; exact, also with ties, unless there are too many splits."""
-    from scipy.stats import PermutationMethod, mannwhitneyu  # slow to import, and few reports need it
-
-    if math.comb(len(first) + len(second), len(first)) <= _SPLITS_MAX:
-        every_split = PermutationMethod(n_resamples=_SPLITS_MAX)
-        return float(mannwhitneyu(first, second, alternative="two-sided", method=every_split).pvalue)
-    return float(mannwhitneyu(first, second, alternative="two-sided", method="asymptotic").pvalue)
-
-
-def _interval(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of the difference of the means, by resampling each group.
-
-    The streams of the groups depend only on their values, so that exchanging the groups mirrors the interval.
-    """
-    if (len(second), *second) < (len(first), *first):
-        low, high = _interval(second, first)
-        return -high, -low
-    means = [
-        resampled_means(np.asarray(group, np.float64), stream) for stream, group in enumerate((first, second))
-    ]
-    return interval_of(means[1] - means[0], min(len(first), len(second)))

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rogue.reports.comparison.agreement import Side, agree, agreement_text, reasons, tally, tolerances_of
+from rogue.reports.comparison.agreement import (
+    Agreement,
+    Side,
+    agree,
+    agreement_text,
+    reasons,
+    tally,
+    tolerances_of,
+)
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.pages.tables import CsvRow, Head, ReportTable, Value, csv_href
@@ -119,7 +127,7 @@ def _table(
             values, line = _row(setting, metric, row, ratios), [setting.title, metric.name, *means, *ratios]
             if tolerances:
                 within = tolerances.get(metric.name)
-                verdict = None if within is None else _all_agree(means, within)
+                verdict = None if within is None else _all_agree(row, metric, within)
                 values = (*values, Value(NO_VALUE if within is None else agreement_text(verdict, within)))
                 line.append(within)
                 verdicts += [verdict] if within is not None else []
@@ -146,9 +154,11 @@ def _table(
     )
 
 
-def _all_agree(means: list[float | None], within: float) -> bool | None:
-    verdicts = [agree(means[0], mean, within) for mean in means[1:]]
-    return None if None in verdicts else all(verdicts)
+def _all_agree(sides: Sequence[Side | None], metric: Metric, within: float) -> Agreement | None:
+    """Return the worst agreement with the first run; None if a run has no value."""
+    first, *others = [side.runs(metric.name) if side else {} for side in sides]
+    found = {agree(first, other, within) for other in others}
+    return next((each for each in (None, Agreement.NO, Agreement.UNDECIDED) if each in found), Agreement.YES)
 
 
 def _row(
@@ -198,11 +208,7 @@ def without_shared(found: list[Difference]) -> tuple[list[Difference], list[str]
 def _difference(
     metrics: list[Metric], one: Side, other: Side, tolerances: Mapping[str, float]
 ) -> Difference | None:
-    far = [
-        metric
-        for metric in metrics
-        if _is_large(one.mean(metric.name), other.mean(metric.name), tolerances.get(metric.name))
-    ]
+    far = [metric for metric in metrics if _is_large(one, other, metric.name, tolerances.get(metric.name))]
     if not far:
         return None
     texts = [
@@ -213,11 +219,12 @@ def _difference(
     return Difference(f"{one.setting.title}: {'; '.join(texts)}.", tuple(reasons(far, one, other)))
 
 
-def _is_large(own: float | None, its: float | None, within: float | None) -> bool:
+def _is_large(one: Side, other: Side, metric: str, within: float | None) -> bool:
+    own, its = one.mean(metric), other.mean(metric)
     if own is None or its is None:
         return False
     if within is not None:
-        return agree(own, its, within) is False
+        return agree(one.runs(metric), other.runs(metric), within) is Agreement.NO
     small, large = sorted((abs(own), abs(its)))
     return large > 0 and (small == 0 or large / small >= LARGE)
 

@@ -1,9 +1,9 @@
-// Controls of the page: hide a transport, read values, enlarge a figure, sort and filter tables.
+// Controls of the page: hide a transport, read values, enlarge a figure, sort, search and filter tables.
 // The page is complete without it. The address keeps the choices, after #view:.
 "use strict";
 (() => {
   const VIEW = "#view:";
-  const view = {hide: new Set(), zoom: "", find: new Map(), sort: new Map()};
+  const view = {hide: new Set(), zoom: "", find: new Map(), sort: new Map(), only: new Map()};
   const tables = [...document.querySelectorAll(".data-table table")];
   const sheet = document.head.appendChild(document.createElement("style")).sheet;
   const transports = JSON.parse(document.body.dataset.transports);
@@ -23,6 +23,7 @@
     view.zoom = parameters.get("zoom") || "";
     for (const text of parameters.getAll("find")) keep(view.find, text, /^(\d+):(.*)$/);
     for (const text of parameters.getAll("sort")) keep(view.sort, text, /^(\d+):(-?\d+)$/);
+    for (const [name, text] of parameters) if (name.startsWith("only-")) view.only.set(name.slice(5), text);
   }
 
   function keep(map, text, form) {
@@ -36,6 +37,7 @@
     if (view.zoom) parameters.append("zoom", view.zoom);
     for (const [table, text] of view.find) if (text) parameters.append("find", `${table}:${text}`);
     for (const [table, column] of view.sort) parameters.append("sort", `${table}:${column}`);
+    for (const [name, text] of view.only) if (text) parameters.append(`only-${name}`, text);
     const text = parameters.toString();
     if (text || location.hash.startsWith(VIEW)) history.replaceState(null, "", text ? VIEW + text : "#");
   }
@@ -175,14 +177,43 @@
     });
   }
 
-  function filter(table, text) {
-    for (const row of [...table.tBodies].flatMap(rowsOf)) {
-      row.hidden = !row.textContent.toLowerCase().includes(text.toLowerCase());
+  // A cell's values that a list offers: those of `data-choices`, else its text.
+  const choicesOf = cell => cell.dataset.choices ? JSON.parse(cell.dataset.choices) : [cell.textContent.trim()];
+
+  function filter(table, at) {
+    const text = (view.find.get(at) || "").toLowerCase();
+    const chosen = [...table.tHead.rows[0].cells].map(head => view.only.get(head.dataset.choose) || "");
+    const rows = [...table.tBodies].flatMap(rowsOf);
+    for (const row of rows) {
+      row.hidden = !row.textContent.toLowerCase().includes(text)
+        || chosen.some((value, place) => value && !choicesOf(row.cells[place]).includes(value));
     }
+    const note = table.closest(".data-table").previousElementSibling.querySelector("output");
+    note.textContent = `${rows.filter(row => !row.hidden).length} of ${rows.length} rows`;
+  }
+
+  // A list of the values of a column with `data-choose`, and a box for the value of `data-only`.
+  function chooser(table, head, apply) {
+    const {choose, only} = head.dataset;
+    const cells = [...table.tBodies].flatMap(rowsOf).map(row => row.cells[head.cellIndex]);
+    const values = [...new Set(cells.flatMap(choicesOf))].sort();
+    const select = element("select", {}, new Option(`any ${choose}`, ""), ...values.map(text => new Option(text)));
+    const box = element("input", {type: "checkbox"});
+    const set = value => {
+      select.value = values.includes(value) ? value : "";
+      box.checked = only !== undefined && select.value === only;
+      view.only.set(choose, select.value);
+    };
+    set(view.only.get(choose));
+    select.setAttribute("aria-label", choose);
+    select.onchange = () => { set(select.value); apply(); };
+    box.onchange = () => { set(box.checked ? only : ""); apply(); };
+    return only ? [select, element("label", {}, box, ` ${only} only`)] : [select];
   }
 
   function addControls(table, at) {
-    [...table.tHead.rows[0].cells].forEach((head, place) => {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, place) => {
       const button = element("button", {type: "button", className: "sort"}, ...head.childNodes);
       button.onclick = () => {
         const column = view.sort.get(at) === String(place + 1) ? -(place + 1) : place + 1;
@@ -198,23 +229,28 @@
     }
     if ([...table.tBodies].flatMap(rowsOf).length < 4) return;
     const input = element("input", {type: "search", value: view.find.get(at) || ""});
-    input.oninput = () => {
+    const apply = () => {
       view.find.set(at, input.value);
-      filter(table, input.value);
+      filter(table, at);
       write();
     };
-    table.closest(".data-table").before(element("label", {className: "ask"}, "Rows with ", input));
-    filter(table, input.value);
+    input.oninput = apply;
+    const lists = heads.filter(head => head.dataset.choose).flatMap(head => chooser(table, head, apply));
+    table.closest(".data-table").before(element("p", {className: "ask"},
+      element("label", {}, "Rows with ", input), ...lists, element("output")));
+    filter(table, at);
   }
 
   read();
   choices();
   hide();
-  for (const figure of document.querySelectorAll("figure")) {
+  for (const figure of document.querySelectorAll("figure:has(.plot)")) {
     enlarge(figure);
     showValues(figure);
   }
   tables.forEach(addControls);
+  const target = location.hash.startsWith(VIEW) ? null : document.getElementById(location.hash.slice(1));
+  if (target && target.matches("tr.claim")) target.querySelector("details").open = true;
   document.addEventListener("keydown", event => {
     const open = document.querySelector("figure.enlarged .enlarge");
     if (event.key === "Escape" && open) open.click();

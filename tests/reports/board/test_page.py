@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from helpers.browser import steps_in
 from helpers.html_page import Page
 from helpers.small_runs import COMMIT, outcome, write_run
 
@@ -19,6 +20,17 @@ from rogue.reports.board import (
 from rogue.reports.board.page import HEAD, claim_lines, report_href
 from rogue.reports.claims import read_claims
 from rogue.reports.reading.files import read_manifest
+
+RUN = BoardRun(
+    directory=Path("a"),
+    run_id="a",
+    experiment="rogue-paper/figure-11-13",
+    testbed="simulator",
+    created_utc="2026-01-01T00:00:00Z",
+    commit=COMMIT,
+    clean=True,
+    hardware=False,
+)
 
 
 @pytest.fixture
@@ -37,7 +49,7 @@ def test_every_claim_has_a_row_with_an_anchor(board: list[BoardClaim], tmp_path:
     assert len(page.ids) == len(set(page.ids))
     assert {f"claim-{claim.id}" for claim in read_claims()} | page.targets <= set(page.ids)
     assert "Said &lt;so&gt;." in text
-    assert "Each of 2 factor points" in text
+    assert text.count("<strong>workload.senders ") == 2
     assert "1 run (20" in text
 
 
@@ -58,13 +70,70 @@ def test_each_number_has_its_tolerance_its_kind_and_its_badges(
 
 def test_page_needs_nothing_from_outside(board: list[BoardClaim], tmp_path: Path) -> None:
     text = board_page(board, tmp_path)
-    assert "<script" not in text
+    assert text.count("<script>") == 1
     page = Page(text)
     for _, attributes in page.elements:
         for key in ("src", "href"):
             assert not re.match(r"(https?:)?//", attributes.get(key) or "")
     levels = page.heading_levels
     assert levels[0] == 1 and set(levels[1:]) == {2}
+
+
+def test_each_paper_with_measured_numbers_has_a_picture(tmp_path: Path) -> None:
+    """R-16-p50 is held against 99.2 %, and R-28-timely, which is judged elsewhere, has no mark."""
+    near = [outcome(measured=0.99), outcome("R-16-p10", measured=9.0, verdict="missed")]
+    board = best_evidence(read_claims(), [(RUN, near)])
+    text = board_page(board, tmp_path)
+    assert text.count("<svg") == 1
+    assert "2 numbers, 1 within 10 % of what was published; least 1, median 5.4, most 9.7 times." in text
+    assert "Drawn at the edge: 1." in text
+    row = text.split('id="claim-R-16-p10"')[1].split("</tr>")[0]
+    assert '<td data-head="Ratio" class="number">9.72</td>' in row
+
+
+@pytest.mark.needs("chromium")
+def test_claims_are_searched_filtered_and_sorted_and_open_by_their_address(tmp_path: Path) -> None:
+    judged = [
+        outcome(measured=0.99),
+        outcome("R-16-p10", measured=0.1, verdict="missed", verdict_text="missed"),
+        outcome("R-20-p50", measured=64e3, measured_text="64 µs"),
+    ]
+    path = tmp_path / "board.html"
+    path.write_text(board_page(best_evidence(read_claims(), [(RUN, judged)]), tmp_path))
+    steps = """
+      const shown = () => [...document.querySelectorAll("tr.claim")].filter(row => !row.hidden)
+        .map(row => row.id.slice(6));
+      const all = shown().length;
+      const [search, only] = document.querySelectorAll(".ask input");
+      only.click();
+      const missed = shown();
+      const verdict = document.querySelector('select[aria-label="verdict"]');
+      const [chosen, hash] = [verdict.value, location.hash];
+      verdict.value = ""; verdict.onchange();
+      const badge = document.querySelector('select[aria-label="badge"]');
+      badge.value = "fitted"; badge.onchange();
+      search.value = "parking lot"; search.oninput();
+      const fitted = shown();
+      badge.value = ""; badge.onchange();
+      search.value = ""; search.oninput();
+      [...document.querySelectorAll("button.sort")].find(each => each.textContent === "Ratio").click();
+      return {all, missed, chosen, hash, fitted, note: document.querySelector(".ask output").textContent,
+        first: shown()[0], high: document.documentElement.scrollHeight};
+    """
+    found = steps_in(path, tmp_path, steps, "--window-size=1280,900")
+    count = len(read_claims())
+    assert (found["all"], found["note"]) == (count, f"{count} of {count} rows")
+    assert (found["missed"], found["chosen"]) == (["R-16-p10"], "missed")
+    assert found["hash"] == "#view:only-verdict=missed"
+    assert isinstance(found["fitted"], list)
+    assert "R-20-p50" in found["fitted"]
+    assert "R-16-p50" not in found["fitted"]
+    assert found["first"] == "R-16-p10"
+    assert isinstance(found["high"], int)
+    assert found["high"] < 3000
+    opened = "return {open: [...document.querySelectorAll('tr details[open]')].map(e => e.closest('tr').id)};"
+    kept = steps_in(path, tmp_path, opened, view="#claim-R-16-p50")
+    assert kept["open"] == ["claim-R-16-p50"]
 
 
 def test_runs_below_the_board_are_linked_and_others_named(board: list[BoardClaim], tmp_path: Path) -> None:
@@ -93,18 +162,8 @@ def test_data_name_no_place_of_this_machine(board: list[BoardClaim], tmp_path: P
 
 
 def test_each_judged_claim_says_badges_tolerance_seeds_commit_and_day() -> None:
-    run = BoardRun(
-        directory=Path("a"),
-        run_id="a",
-        experiment="rogue-paper/figure-11-13",
-        testbed="simulator",
-        created_utc="2026-01-01T00:00:00Z",
-        commit=COMMIT,
-        clean=True,
-        hardware=False,
-    )
     outcomes = [outcome("R-20-p50", measured_text="64 µs"), outcome("R-26-mean", verdict="not run", n=0)]
-    head, line = claim_lines(best_evidence(read_claims(), [(run, outcomes)]))
+    head, line = claim_lines(best_evidence(read_claims(), [(RUN, outcomes)]))
     assert head == HEAD
     assert [text.replace("\u202f", " ") for text in line] == [
         "R-20-p50",

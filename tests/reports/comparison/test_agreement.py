@@ -8,31 +8,40 @@ import pytest
 from helpers.sample_run import write_manifest
 from helpers.two_testbeds import SLOWER, two_testbeds
 
-from rogue.reports.comparison.agreement import Side, agree, reasons, tolerances_of
+from rogue.reports.comparison.agreement import Agreement, Side, agree, reasons, tolerances_of
+from rogue.reports.comparison.equivalence import Runs
 from rogue.reports.metrics import METRICS
 from rogue.reports.pages.side_by_side import SideBySide, side_by_side
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
 
+def runs(*values: float, first_seed: int = 1) -> Runs:
+    return {(number, first_seed + number): value for number, value in enumerate(values)}
+
+
+ABOUT_100 = runs(99.0, 100.0, 101.0)
+
+
 @pytest.mark.parametrize(
-    ("one", "other", "within", "verdict"),
+    ("other", "verdict"),
     [
-        (100.0, 95.0, 0.05, True),
-        (95.0, 100.0, 0.05, True),
-        (100.0, 94.9, 0.05, False),
-        (0.0, 0.0, 0.05, True),
-        (0.0, 5.0, 0.05, False),
-        (math.inf, math.inf, 0.05, True),
-        (math.inf, 5.0, 0.05, False),
-        (None, 5.0, 0.05, None),
-        (math.nan, 5.0, 0.05, None),
+        (runs(97.0, 98.0, 99.0, first_seed=9), Agreement.YES),
+        (runs(89.0, 90.0, 91.0, first_seed=9), Agreement.NO),
+        (runs(94.0, 95.0, 96.0, first_seed=9), Agreement.UNDECIDED),
+        (runs(60.0, 100.0, 140.0, first_seed=9), Agreement.UNDECIDED),
+        (runs(98.0, first_seed=9), Agreement.UNDECIDED),
+        (runs(math.inf, math.inf), Agreement.NO),
+        (runs(), None),
     ],
 )
-def test_the_larger_mean_is_the_yardstick(
-    one: float | None, other: float | None, within: float, verdict: bool | None
-) -> None:
-    assert agree(one, other, within) is verdict
+def test_intervals_decide_about_agreement(other: Runs, verdict: Agreement | None) -> None:
+    assert agree(ABOUT_100, other, 0.05) is verdict
+    assert agree(other, ABOUT_100, 0.05) is verdict
+
+
+def test_nothing_ever_arriving_on_both_sides_agrees() -> None:
+    assert agree(runs(math.inf, 1.0), runs(math.inf), 0.05) is Agreement.YES
 
 
 def compared(directory: Path, tolerances: dict[str, object]) -> SideBySide:

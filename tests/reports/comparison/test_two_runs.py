@@ -6,8 +6,8 @@ import pytest
 from helpers.sample_run import Sample, write_manifest, write_sample_run
 from helpers.small_runs import cell, manifest
 
+from rogue.reports.comparison.equivalence import Verdict
 from rogue.reports.comparison.two_runs import HEAD, JointRun, compare, conclusions, other_differences, shown
-from rogue.reports.metrics.statistics import Verdict
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
@@ -55,7 +55,7 @@ def test_verdict_depends_on_the_better_direction(tmp_path: Path) -> None:
     rates, probes = (each.row for each in compared)
     assert len(rates) == len(HEAD)
     assert [word.replace("\u202f", " ") for word in rates[2:5]] == ["8.15 Gb/s", "9.15 Gb/s", "+12.3%"]
-    assert (rates[6], rates[7], probes[7]) == ("0.029", "higher: better", "higher: worse")
+    assert (rates[6], rates[7], probes[7]) == ("0.000", "higher: better", "higher: worse")
 
 
 def test_few_and_identical_runs(tmp_path: Path) -> None:
@@ -63,11 +63,11 @@ def test_few_and_identical_runs(tmp_path: Path) -> None:
     other: Values = {"aggregate_bps": [9e9], "jain": [1.0]}
     first, second = results(tmp_path / "a", {"rogue": one}), results(tmp_path / "b", {"rogue": other})
     compared = compare(first, second)
-    assert [each.difference.verdict for each in compared] == [Verdict.TOO_FEW, Verdict.IDENTICAL]
+    assert [each.verdict for each in compared] == [Verdict.TOO_FEW, Verdict.IDENTICAL]
     assert conclusions(compared) == [
-        "2 comparisons: 0 differ.",
+        "2 comparisons: 0 differ, 0 for the worse.",
         "1 is identical, run by run.",
-        "1 has not enough runs: a test at 5% needs 4 runs on each side; set repetitions.",
+        "1 has not enough runs: a test needs 2 runs on each side; set repetitions.",
     ]
 
 
