@@ -85,14 +85,14 @@ class TestRun:
         assert done.code == 0, done.err
         assert done.run.parts[:2] == ("elsewhere", "small")
         assert (tmp_path / done.run / "report.html").stat().st_size > 1000
-        beginning, *_, place = done.err.splitlines()
+        beginning, *lines, place = done.err.splitlines()
         assert beginning.startswith("small: 2 cells of 2 transports on simulator")
         assert f"about 1 s; results in {done.run}" in beginning
-        answer = done.err[done.err.index("RoGUE carries ") : done.err.index("report: ")]
-        assert [
-            line.split("  ")[0] for line in answer.splitlines() if line.startswith(("Trans", "RoG", "Nat"))
-        ]
-        assert "*: the best of each measure" in answer
+        words = [line.split()[0] for line in lines if line.strip()]
+        head = words.index("Transport")
+        assert lines[-1].endswith("*: the best of each measure, and what is level with it.")
+        assert any(line.startswith("RoGUE ") and "; Native RoCE is " in line for line in lines), lines
+        assert {"RoGUE", "Native"} <= set(words[head:])
         assert place == f"report: {done.run}/report.html"
         manifest = read_manifest(tmp_path / done.run)
         assert (manifest.status, manifest.command[:3]) == ("complete", ["rogue", "run", "experiment.yaml"])
