@@ -5,6 +5,7 @@ import logging
 import shlex
 import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, is_dataclass
@@ -69,12 +70,34 @@ def _plain(value: object) -> object:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
+HEAD_COLUMNS_MAX: Final = 16
+TABLE_COLUMNS_MIN: Final = 160
+"""A table of numbers is at least this wide, also where standard error is a file."""
+
+
 def align(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table whose columns are two spaces apart."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of numbers on standard error, its first column to the left; only heads wrap."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for place, text in enumerate(head):
+        head_text = "\n".join(textwrap.wrap(printable(text), HEAD_COLUMNS_MAX))
+        table.add_column(Text(head_text), justify="right" if place else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text("\n".join(map(printable, text.split("\n")))) for text in row))
+    console = error_console()
+    console.width = max(console.width, TABLE_COLUMNS_MIN)
+    console.print(table)
 
 
 def notify(*lines: str) -> None:

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -28,15 +28,29 @@ from rogue.harness.plugins.trust import Trust
 from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.recorded_run import present_manifest
 from rogue.harness.results.run_directory import locked, partial_report, write_whole
-from rogue.harness.terminal import CountDisplay, align, call_again, inform, notify, print_document
+from rogue.harness.terminal import (
+    CountDisplay,
+    align,
+    call_again,
+    inform,
+    notify,
+    print_document,
+    print_table,
+)
 from rogue.reports.reading.files import CLAIMS, REPORT, checksum
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 
+if TYPE_CHECKING:
+    from rogue.reports.pages.answer import Answered
+    from rogue.reports.pages.tables import Value
+
 TRACEBACK: Final = "report-error.txt"
 REPORT_FILES: Final = (CLAIMS, REPORT, TRACEBACK)
 """All that a report adds to a run. A report over several runs has its own directory."""
+BEST: Final = "*"
+"""Marks in a terminal what is bold on the page."""
 Going = Mapping[Path, "Manifest"]
 """Runs that another process works on, with what they have so far; nothing is written into them."""
 
@@ -168,19 +182,20 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     The caller holds the locks of all runs that are not going.
     """
     still = [run for run in runs if run not in (going or {})]
-    result: list[str] = []
+    answers: list[Answered] = []
     try:
         from rogue.reports.pages.build import build
 
         with CountDisplay(sys.stderr) as counted:
-            path = build(runs[0] if len(runs) == 1 else runs, out, going, counted, result.append)
+            path = build(runs[0] if len(runs) == 1 else runs, out, going, counted, answers.append)
     except (Exception, SystemExit) as error:
         _notify_of_failure(runs, still, error)
         path = None
     else:
         for run in still[:1]:
             (run / TRACEBACK).unlink(missing_ok=True)
-        inform(*result)
+        for answered in answers:
+            _print_answer(answered)
     for run in still:
         note_report_files(run)
         partial_report(run).unlink(missing_ok=True)
@@ -188,8 +203,24 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     return path
 
 
-def _notify_of_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseException) -> None:
+def _print_answer(answered: Answered) -> None:
+    """Print the answer that the page has: sentences and the table, then claims and missing cells."""
+    answer, notes = answered
+    inform(*answer.sentences)
+    if answer.table is not None:
+        heads = [", ".join(filter(None, (head.text, head.unit))) for head in answer.table.head]
+        rows = [[_field(value) for value in row] for row in answer.table.rows]
+        print_table(heads, rows)
+        inform(answer.table.caption.replace("Bold:", f"{BEST}:"))
+    inform(*notes)
 
+
+def _field(value: Value) -> str:
+    text = f"{value.text} {BEST}" if value.is_best else value.text
+    return "\n".join(filter(None, (text, value.note)))
+
+
+def _notify_of_failure(runs: Sequence[Path], still: Sequence[Path], error: BaseException) -> None:
     where = ""
     for run in still[:1]:
         write_whole(run / TRACEBACK, "".join(traceback.format_exception(error)).encode("utf-8", "replace"))

@@ -35,11 +35,13 @@ from rogue.harness.terminal import (
     CountDisplay,
     call_again,
     error_console,
+    inform,
     is_quiet,
     notify,
     print_document,
 )
 from rogue.harness.testbeds import DEFAULT_TESTBED, TESTBEDS, ready_testbed
+from rogue.reports.quantities import counted
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
 
@@ -296,8 +298,23 @@ def _work(
         cells = cheapest_first(cells)
     if options.only_failed and not cells:
         notify("no cell of this run failed; without --only-failed the others continue.")
+    inform(_beginning(plan, cells, workers.jobs, run.directory))
     with ProgressDisplay(cells, error_console()) as display:
         work(run, plan, cells, workers, display if show is None else show(display))
+
+
+def _beginning(plan: Plan, cells: Sequence[PlannedCell], jobs: int, directory: Path) -> str:
+    """Say what runs where, how many cells, about how long, and where the results are."""
+    from rogue.harness.plan.plan import cost_of
+    from rogue.harness.plan.text import format_seconds
+
+    runnable = [planned for planned in cells if planned.unsupported is None]
+    transports = len({planned.cell.transport.shown for planned in runnable})
+    what = f"{counted(len(runnable), 'cell')} of {counted(transports, 'transport')}"
+    time = format_seconds(cost_of(runnable, jobs).seconds)
+    title = plan.loaded.experiment.title or plan.loaded.experiment.name
+    where = f"on {plan.testbed.name}, {jobs} at once" if jobs > 1 else f"on {plan.testbed.name}"
+    return f"{title}: {what} {where}, about {time}; results in {directory}"
 
 
 def _finish(run: Run, options: RunOptions) -> ExitCode:

@@ -10,6 +10,7 @@ from rogue.reports.claims.verdict import claims_text, verdict_summary
 from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, other_differences, shown
 from rogue.reports.errors import ReportError
 from rogue.reports.index.run_files import RUNS, combined_directory, make_combined_directory, runs_text
+from rogue.reports.pages.answer import Answered
 from rogue.reports.pages.first_screen import not_run
 from rogue.reports.pages.page import (
     FigureSection,
@@ -20,7 +21,6 @@ from rogue.reports.pages.page import (
     transports_of,
 )
 from rogue.reports.pages.side_by_side import side_by_side
-from rogue.reports.pages.summary import in_brief
 from rogue.reports.pages.tables import CsvRow, Head, ReportTable, Value, csv_href
 from rogue.reports.reading.files import CLAIMS, REPORT, write_whole
 from rogue.reports.reading.load import Run
@@ -35,16 +35,16 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
     output: Path | None = None,
     running: Mapping[Path, Manifest] | None = None,
     counted: Counted = in_silence,
-    on_sentence: Callable[[str], object] | None = None,
+    on_answer: Callable[[Answered], object] | None = None,
     figures: Callable[[str, Results], list[FigureSection]] = figure_sections,
 ) -> Path:
     """Write one offline HTML report over one or several runs, and `claims.json` into each run directory.
 
     The report of one run is in its directory, that of several in a directory beside the experiments, unless
     `output` names a file. `running` are runs that another process still writes, with their current manifests:
-    nothing is written into them. `counted` gets the progress, `on_sentence` the result of a single run
-    in a sentence or two, and `figures` draws those of a run. An unreadable run becomes a sentence in the
-    report, or a ReportError if it is the only one.
+    nothing is written into them. `counted` gets the progress, `on_answer` the answer of a single run with
+    sentences about claims and cells not run, and `figures` draws those of a run. An unreadable run becomes
+    a sentence in the report, or a ReportError if it is the only one.
     """
     directories = [run_dirs] if isinstance(run_dirs, Path) else list(run_dirs)
     if not directories:
@@ -72,10 +72,9 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
         make_combined_directory(runs)
         write_whole(path.with_name(RUNS), runs_text(runs))
     write_whole(path, page)
-    if on_sentence is not None and len(measured) == 1:
-        for sentence in (*in_brief(measured[0]), *verdict_summary(sections[0].judged), not_run(measured[0])):
-            if sentence:
-                on_sentence(sentence)
+    if on_answer is not None and len(measured) == 1:
+        notes = [*verdict_summary(sections[0].judged), not_run(measured[0])]
+        on_answer(Answered(sections[0].answer, [sentence for sentence in notes if sentence]))
     return path
 
 
@@ -103,7 +102,7 @@ def write_comparison(
         apart=other_differences(first, second),
         conclusions=conclusions(compared),
         table=_comparison_table(compared, first),
-        section={"key": KEY, "level": 2, "figures": figure_sections(KEY, joint)},
+        section={"key": KEY, "level": 2, "figures": figure_sections(KEY, joint), "first_figure": None},
         transports=transports_of([joint]),
     )
     write_whole(output, page)

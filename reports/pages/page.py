@@ -17,7 +17,8 @@ from rogue.reports.drawing.svg import css_variable, page_pictures
 from rogue.reports.export.figure_files import Download, downloads
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.figure import ReportFigure
-from rogue.reports.pages import factor_spread, first_screen, provenance, summary
+from rogue.reports.pages import first_screen, provenance
+from rogue.reports.pages.answer import Answer, answer_of
 from rogue.reports.pages.side_by_side import SideBySide
 from rogue.reports.pages.tables import ReportTable, metric_tables, table_of_runs, zero_in_every_run
 from rogue.reports.quantities import counted, duration_text
@@ -49,12 +50,19 @@ class RunSection:
     level: int
     results: Results
     banner: str | None
+    answer: Answer
     figures: list[FigureSection]
     tables: list[ReportTable]
     outcomes: list[Outcome]
     problems: list[str]
     place: Path
     """Directory of the report, for links to files beside it."""
+
+    @property
+    def first_figure(self) -> FigureSection | None:
+        """Return the drawn figure that shows the answer best."""
+        drawn = {figure.name: figure for figure in self.figures if not figure.skipped}
+        return next((drawn[name] for name in (*self.answer.figures, *drawn) if name in drawn), None)
 
     @property
     def anchors(self) -> set[str]:
@@ -105,7 +113,8 @@ def run_section(  # noqa: PLR0913 - the parts of a section
     tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
     problems = results.run.problems  # read last, when all tables of the page have been read
     banner = provenance.partial_because(results.run.manifest, problems)
-    return RunSection(key, level, results, banner, figures, tables, outcomes, problems, place)
+    answer = answer_of(results)
+    return RunSection(key, level, results, banner, answer, figures, tables, outcomes, problems, place)
 
 
 def figure_sections(key: str, results: Results) -> list[FigureSection]:
@@ -155,9 +164,7 @@ def dressed(template: str) -> Template:
     """Return a template of a page with figures, with the globals of such pages."""
     pages = environment()
     pages.globals.update(
-        summary=summary,
         first_screen=first_screen,
-        factor_spread=factor_spread,
         zero_in_every_run=zero_in_every_run,
         provenance=provenance,
         counted=counted,

@@ -83,6 +83,7 @@ class Value:
     text: str
     note: str = ""
     colour: str | None = None
+    is_best: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def table_of_runs(results: Results) -> ReportTable:
     """Return the table with every metric of every finished cell, one row per cell."""
     columns = columns_of(results, METRICS)
     names = [name for name in METRICS if results.has(name)]
-    head = (Head("Cell"), Head("Seed"), *(_metric_head(column) for column in columns))
+    head = (Head("Cell"), Head("Seed"), *(metric_head(column) for column in columns))
     rows, lines = [], []
     for cell_id, view in results.views.items():
         values = results.values[cell_id]
@@ -134,19 +135,15 @@ def table_of_runs(results: Results) -> ReportTable:
 
 def _table_of_means(results: Results, title: str, columns: list[Column]) -> ReportTable:
     settings = results.measured_settings
-    factors = list(dict.fromkeys(key for setting in settings for key, _ in setting.factors))
+    factors = factors_of(settings)
     head = (
         Head("Transport"),
         *(Head(factor_name(key).capitalize()) for key in factors),
         Head("n", meaning="Runs: finished repetitions with different seeds."),
-        *(_metric_head(column) for column in columns),
+        *(metric_head(column) for column in columns),
     )
     metrics = [column.metric for column in columns]
     rows = [_row_of_means(results, setting, factors, columns) for setting in settings]
-    csv_head = ["transport", *factors, "n"]
-    for metric in metrics:
-        csv_head += [f"{metric.name}_{part}" for part in ("mean", "low95", "high95", "n")]
-    lines = [_line_of_means(results, setting, factors, metrics) for setting in settings]
     return ReportTable(
         title,
         _caption(results),
@@ -154,8 +151,23 @@ def _table_of_means(results: Results, title: str, columns: list[Column]) -> Repo
         head,
         tuple(rows),
         f"{results.run.manifest.name}-{title.lower().replace(' ', '-')}.csv",
-        csv_href([csv_head, *lines]),
+        csv_of_means(results, metrics),
     )
+
+
+def factors_of(settings: Sequence[Setting]) -> list[str]:
+    """Return the keys of the factors."""
+    return list(dict.fromkeys(key for setting in settings for key, _ in setting.factors))
+
+
+def csv_of_means(results: Results, metrics: list[Metric]) -> str:
+    """Return a link that holds the means of each setting as a CSV file."""
+    settings = results.measured_settings
+    factors = factors_of(settings)
+    head = ["transport", *factors, "n"]
+    for metric in metrics:
+        head += [f"{metric.name}_{part}" for part in ("mean", "low95", "high95", "n")]
+    return csv_href([head, *(_line_of_means(results, setting, factors, metrics) for setting in settings)])
 
 
 def _caption(results: Results) -> str:
@@ -180,11 +192,13 @@ def _row_of_means(
         Value(setting.style.name, colour=setting.style.colour),
         *(Value(point.get(key, "")) for key in factors),
         Value(str(runs)),
-        *(_mean_value(results, setting, column, runs) for column in columns),
+        *(mean_value(results, setting, column) for column in columns),
     )
 
 
-def _mean_value(results: Results, setting: Setting, column: Column, runs: int) -> Value:
+def mean_value(results: Results, setting: Setting, column: Column) -> Value:
+    """Return a mean in the unit of its column, and below it what is missing and its interval or values."""
+    runs = len(results.views_of(setting))
     name, unit, scale = column.metric.name, column.metric.unit, column.scale
     mean = results.mean(setting, name)
     if mean is None:
@@ -212,7 +226,8 @@ def _line_of_means(
     return line
 
 
-def _metric_head(column: Column) -> Head:
+def metric_head(column: Column) -> Head:
+    """Return the head of a column of means."""
     return Head(column.metric.title, column.scale.symbol, column.metric.meaning)
 
 

@@ -186,6 +186,14 @@ def settings_by_point(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
     return points
 
 
+def by_transport(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
+    """Return the settings of each transport."""
+    groups: dict[str, list[Setting]] = {}
+    for setting in settings:
+        groups.setdefault(setting.transport, []).append(setting)
+    return groups
+
+
 def factor_name(key: str) -> str:
     """Return the readable part of a factor's key: `workload.base_rtt` is `base rtt`."""
     return key.rsplit(".", 1)[-1].replace("_", " ")
@@ -212,15 +220,6 @@ def _parts(results: Results, setting: Setting, metric: str) -> list[str]:
         return [NO_VALUE]
     text, lost = readable(mean.mean, METRICS[metric].unit), lost_text(results, setting, metric)
     return [text] if mean.exists or not lost else [text, lost]
-
-
-def never_text(results: Results, setting: Setting, metric: str) -> str:
-    """Describe an infinite metric: `is lost, as 61 % are`, or `never came`."""
-    lost = METRICS[metric].lost
-    share = results.mean(setting, lost.metric) if lost else None
-    if lost is None or share is None:
-        return "never came"
-    return f"is {lost.word}, as {quantity_text(share.mean, Unit.PERCENT)} are"
 
 
 def lost_text(results: Results, setting: Setting, metric: str) -> str:

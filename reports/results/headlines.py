@@ -1,35 +1,25 @@
-"""The measures that matter for each kind of traffic, and their text in the summary."""
+"""The measures that answer the question of an experiment, and their names in a sentence."""
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
-from rogue.reports.metrics import METRICS
 from rogue.workloads.manifest import Manifest
-
-NAMES: Final = ("Jain",)
-"""Names that keep their capital within a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A metric in the summary: its label on a card, and phrases about one value.
-
-    `comparison` is the phrase before ` instead of ` and the value of another transport.
-    """
+    """A measure that answers questions, and the phrases about its value: `has a median queue of 90 KB`."""
 
     metric: str
-    label: str | None = None
-    phrase: str | None = None
-    comparison: str | None = None
-    other: str = "{}"
-    """Phrase about the value of the other transport."""
+    noun: str
+    phrase: str = ""
+    """Replaces `has a NOUN of {}` where that is no English."""
 
-    @property
-    def said(self) -> str:
-        """Return the name of the value within a sentence: `Probe, median` is `median probe`."""
-        what, _, which = (self.label or METRICS[self.metric].title).partition(", ")
-        is_word = what[1:2].islower() and not what.startswith(NAMES)
-        return " ".join(filter(None, (which, f"{what[0].lower()}{what[1:]}" if is_word else what)))
+    def said(self, value: str) -> str:
+        """Return the predicate of a sentence about this value."""
+        article = "an" if self.noun[0] in "aeiou" else "a"
+        return (self.phrase or f"has {article} {self.noun} of {{}}").format(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,83 +36,66 @@ class Headlines:
         return any(headline.metric == metric for headline in self.shown)
 
 
-_AGGREGATE: Final = Headline("aggregate_bps", "All flows together")
+_AGGREGATE: Final = Headline("aggregate_bps", "total goodput")
 # Compared as shares of what their own packets allow, so that no transport wins by its headers.
-_SHARE: Final = Headline("aggregate_share", comparison="all flows together carry {} of their ideal")
-_FRAMES: Final = Headline("frames_bps", comparison="all flows together carry {} in frames")
+_SHARE: Final = Headline("aggregate_share", "share of the ideal goodput", "carries {} of the ideal goodput")
+_FRAMES: Final = Headline("frames_bps", "total rate of frames")
 _INTERVALS: Final = Headline(
-    "interval_goodput_p10_share", comparison="the slowest tenth of flow intervals gets {} of the ideal share"
+    "interval_goodput_p10_share",
+    "goodput of slow intervals",
+    "gives the slowest tenth of flow intervals {} of their share",
 )
 _JAIN: Final = Headline("jain", "Jain’s index")
-_PROBE: Final = Headline(
-    "probe_p50_ns", "Probe, median", "a probe takes {} at the median", "the median probe takes {}"
-)
-_QUEUE: Final = Headline("queue_p50_bytes", "Queue, median", "{} wait in the queue", "the median queue is {}")
-_MEAN_TIME: Final = Headline(
-    "fct_mean_ns", "Completion, mean", "a transfer takes {} on average", "the mean transfer takes {}"
-)
-_LONG: Final = Headline(
-    "long_fct_p50_ns",
-    "Long transfers, median",
-    "a long transfer takes {} at the median",
-    "the median long transfer takes {}",
-)
-_SHORT: Final = Headline(
-    "short_fct_p90_ns",
-    "Short transfers, p90",
-    "nine in ten short transfers take at most {}",
-    "nine in ten short transfers take at most {}",
-)
+_PROBE: Final = Headline("probe_p50_ns", "median probe latency")
+_QUEUE: Final = Headline("queue_p50_bytes", "median queue")
+_MEAN_TIME: Final = Headline("fct_mean_ns", "mean completion time")
+_LONG: Final = Headline("long_fct_p50_ns", "median completion time of long transfers")
+_SHORT: Final = Headline("short_fct_p90_ns", "p90 completion time of short transfers")
 _UNFINISHED: Final = Headline(
-    "unfinished_share",
-    "Not completed",
-    "{} of the transfers did not complete",
-    "{} of the transfers do not complete",
+    "unfinished_share", "share of unfinished transfers", "leaves {} of the transfers unfinished"
 )
-_SLOWDOWN: Final = Headline(
-    "slowdown_mean",
-    "Slowdown, mean",
-    "takes {} times as long as alone in the network",
-    "transfers take {} times as long as alone",
-    "{} times",
-)
-_SLOWDOWN_TAIL: Final = Headline("slowdown_p99", comparison="one in a hundred has a slowdown above {}")
-_TAIL: Final = Headline("fct_p99_ns", "Completion p99", comparison="one in a hundred takes longer than {}")
-_RESENT: Final = Headline(
-    "retransmitted_share",
-    "Sent again",
-    "{} of what is sent had been sent before",
-    "{} of what is sent had been sent before",
-)
-_DROPPED: Final = Headline("dropped_share", "Packets dropped", "switches drop {} of the packets")
+_SLOWDOWN: Final = Headline("slowdown_mean", "mean slowdown")
+_SLOWDOWN_TAIL: Final = Headline("slowdown_p99", "p99 slowdown")
+_TAIL: Final = Headline("fct_p99_ns", "p99 completion time")
+_RESENT: Final = Headline("retransmitted_share", "retransmitted share", "sends {} of its packets again")
+_DROPPED: Final = Headline("dropped_share", "share of dropped packets", "loses {} of its packets in switches")
 _LEVEL_SHARE: Final = Headline(
     "level_aggregate_share",
-    "Of the ideal, worst level",
-    "between changes the flows carry at least {} of the ideal",
-    "the flows of the worst level carry {} of the ideal",
+    "share of the ideal rate at the worst level",
+    "carries at least {} of the ideal rate",
 )
-_LEVEL_JAIN: Final = Headline(
-    "level_jain",
-    "Jain’s index, worst level",
-    "Jain’s index of the worst level is {}",
-    "Jain’s index of the worst level is {}",
+_LEVEL_JAIN: Final = Headline("level_jain", "Jain’s index at the worst level")
+_LEVEL_RATIO: Final = Headline("level_most_over_least", "ratio of fastest to slowest flow at the worst level")
+_ESTIMATE: Final = Headline("rtt_p50_ns", "median RTT estimate")
+_SILENT: Final = Headline("silent_flows", "number of silent flows", "ends with {} silent flows")
+_PAUSED: Final = Headline("paused_sum_ns", "sum of pauses", "pauses ports for {} in sum")
+_DEADLOCK: Final = Headline("deadlock_ports", "deadlock", "leaves {} ports in a deadlock")
+_ESTIMATE_ERROR: Final = Headline("rtt_error_p50_ns", "median error of the RTT estimate")
+_WHOLE: Final = Headline("whole_ns", "time for the whole", "completes the whole in {}")
+_BUS: Final = Headline("bus_bandwidth_bps", "bus bandwidth")
+_STRAGGLER: Final = Headline("straggler_ns", "lag of the last host behind the median")
+_FAILED: Final = Headline(
+    "failed_queue_pair_share", "share of failed queue pairs", "loses {} of its queue pairs"
 )
-_LEVEL_RATIO: Final = Headline("level_most_over_least", "Most over least, worst level")
-_ESTIMATE: Final = Headline(
-    "rtt_p50_ns", "RTT estimate, median", "the agent’s median estimate of the round-trip time is {}"
-)
-_SILENT: Final = Headline(
-    "silent_flows", "Flows silent at the end", comparison="{} flows are silent at the end"
-)
-_PAUSED: Final = Headline("paused_sum_ns", "Paused, all ports")
-_DEADLOCK: Final = Headline("deadlock_ports", "Ports waiting in a loop")
-_ESTIMATE_ERROR: Final = Headline("rtt_error_p50_ns", "Estimate − truth", "it differs from the truth by {}")
+_CLIENT_CPU: Final = Headline("client_cpu_share", "processor load of the client")
+_SERVER_CPU: Final = Headline("server_cpu_share", "processor load of the server")
 
-_WHOLE: Final = Headline("whole_ns", "The whole", "the whole takes {}", "the whole takes {}")
-_BUS: Final = Headline(
-    "bus_bandwidth_bps", "Bus bandwidth", "its bus bandwidth is {}", "the bus bandwidth is {}"
+# What words of a question ask for; the first measure that the run has answers.
+_TOPICS: Final[tuple[tuple[str, tuple[Headline, ...]], ...]] = (
+    (r"queues?\b(?! pair)", (_QUEUE,)),
+    (r"latency|round trip|\brtt\b|round-trip", (_PROBE, _ESTIMATE)),
+    (r"fair|level|shares?\b", (_JAIN, _LEVEL_JAIN)),
+    (r"throughput|capacity|line rate", (_SHARE, _AGGREGATE)),
+    (r"lose (fewer )?packets|losses", (_DROPPED, _RESENT)),
+    (r"sent again|retransmi", (_RESENT,)),
+    (r"paused?\b|pauses", (_PAUSED,)),
+    (r"deadlock", (_DEADLOCK,)),
+    (r"slowdown", (_SLOWDOWN_TAIL, _SLOWDOWN)),
+    (r"complet|sooner|longer|\btakes?\b", (_WHOLE, _MEAN_TIME)),
+    (r"tail", (_SLOWDOWN_TAIL, _TAIL)),
+    (r"surviv|\bkills?\b", (_FAILED, _UNFINISHED)),
+    (r"processor", (_CLIENT_CPU, _SERVER_CPU)),
 )
-_STRAGGLER: Final = Headline("straggler_ns", "Last host after the median")
 
 DEFAULT: Final = Headlines(
     (_AGGREGATE, _SHARE, _INTERVALS, _JAIN, _PROBE, _QUEUE),
@@ -221,6 +194,13 @@ def headlines_of(manifest: Manifest) -> Headlines:
         if (kind := _kind(workload)) in HEADLINES:
             return HEADLINES[kind]
     return DEFAULT
+
+
+def topics_of(manifest: Manifest) -> list[tuple[Headline, ...]]:
+    """Return the measures for each quantity that the question names, in the order of its words."""
+    question = str(manifest.experiment.get("question") or "")
+    found = [(match.start(), own) for words, own in _TOPICS if (match := re.search(words, question, re.I))]
+    return [own for _, own in sorted(found, key=lambda each: each[0])]
 
 
 def _kind(part: object) -> str:

@@ -50,7 +50,7 @@
       if (!view.hide.has(name)) continue;
       const own = `[style*="var(${variable})"], [style*="var(${variable},"]`;
       sheet.insertRule(`.plot svg :is(${own}) { visibility: hidden }`);
-      sheet.insertRule(`.card:is(${own}), tr:has(.swatch:is(${own})) { display: none }`);
+      sheet.insertRule(`tr:has(.swatch:is(${own})) { display: none }`);
     }
   }
 

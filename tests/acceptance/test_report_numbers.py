@@ -1,6 +1,6 @@
 """Test that numbers which the quickstart's report repeats agree.
 
-A short quickstart is run as a user runs it; then every card, table, claim and legend is held against the
+A short quickstart is run as a user runs it; then every table, claim and legend is held against the
 tables' CSV files and claims.json, which have all digits.
 """
 
@@ -36,12 +36,6 @@ SYMBOLS = {
     "": 1.0,
 }
 QUANTITY = re.compile(r"^([\d.\u202f]+)\u202f?([A-Za-zµ/%]*)$")
-CARD_OF_METRIC = {
-    "All flows together": "aggregate_bps",
-    "Jain’s index": "jain",
-    "Probe, median": "probe_p50_ns",
-    "Queue, median": "queue_p50_bytes",
-}
 
 
 @dataclass
@@ -148,14 +142,13 @@ def test_the_short_run_loses_probes_beside_native_roce(report: Report) -> None:
     assert report.means["probe_p50_ns"]["roce"] == math.inf
 
 
-def test_cards_say_what_the_tables_say(report: Report) -> None:
-    cards = report.page.all("section", "card")
-    assert len(cards) == len(transports(report)) == 3
-    for card, transport in zip(cards, transports(report), strict=True):
-        labels, values = card.all("dt"), card.all("dd")
-        numbers = {label.text: value.text for label, value in zip(labels, values, strict=True)}
-        for label, metric in CARD_OF_METRIC.items():
-            assert is_rounded(numbers[label], report.means[metric][transport]), (label, transport)
+def test_answer_says_what_the_table_says(report: Report) -> None:
+    said = [spaced(each.text) for each in report.page.all("p", "answer")]
+    assert said[0].startswith("RoGUE has a median queue of ")
+    value = re.search(r"of ([\d.]+) KB", said[0])
+    assert value and is_rounded(value[1], report.means["queue_p50_bytes"]["rogue"], "KB")
+    (table,) = report.page.all("div", "answer-table")
+    assert len(table.all("tbody")[0].all("tr")) == len(transports(report)) == 3
 
 
 def test_tables_round_what_their_files_have(report: Report) -> None:
@@ -197,16 +190,17 @@ def test_claims_say_what_the_json_says(report_of_paper: Report) -> None:
         assert cells[4] == outcome["verdict_text"]
 
 
-def test_legends_and_words_say_what_the_cards_say(report: Report) -> None:
+def test_legends_and_words_say_what_the_tables_say(report: Report) -> None:
     figure = next(each for each in report.page.all("figure") if "probe_latency" in str(each.attributes))
     legend = [spaced(element.text) for element in figure.all("text")]
-    words = next(each for each in figure.all("details") if "in words" in each.text).text
-    for card in report.page.all("section", "card"):
-        name = card.all("h3")[0].text
-        numbers = dict(zip((e.text for e in card.all("dt")), (e.text for e in card.all("dd")), strict=True))
-        value, *lost = spaced(numbers["Probe, median"]).split(", ")
-        assert f"{name} ({lost[0] if lost else f'median {value}'})" in legend
-        assert f"median {' '.join([value, *(f'({each})' for each in lost)])}," in spaced(words)
+    words = spaced(next(each for each in figure.all("details") if "in words" in each.text).text)
+    for name, transport in zip(("RoGUE", "Native RoCE", "DCTCP"), transports(report), strict=True):
+        (entry,) = (each for each in legend if each.startswith(f"{name} ("))
+        what = entry.removeprefix(f"{name} (").removesuffix(")")
+        assert is_rounded(
+            what.removeprefix("median ").replace(" ", ""), report.means["probe_p50_ns"][transport]
+        ) or (what.endswith(" lost"))
+        assert (f"{what}," if what.startswith("median") else f"median none ({what}),") in words
 
 
 def spaced(text: str) -> str:

@@ -40,7 +40,9 @@ class TestRun:
         assert sorted(path.name for path in (tmp_path / done.run).iterdir()) == [
             "cells", "manifest.json", "report.html",
         ]  # fmt: skip
-        first, second, *_ = done.err.splitlines()
+        beginning, first, second, *_ = done.err.splitlines()
+        assert beginning.startswith("small: 2 cells of 2 transports on fake, about ")
+        assert beginning.endswith(f"; results in {done.run}")
         assert first == "[0/2] running"
         assert second.startswith("[1/2] ok-r1: ok, ")
 
@@ -83,8 +85,14 @@ class TestRun:
         assert done.code == 0, done.err
         assert done.run.parts[:2] == ("elsewhere", "small")
         assert (tmp_path / done.run / "report.html").stat().st_size > 1000
-        result, place = done.err.splitlines()[-2:]
-        assert result.startswith("Against Native RoCE, RoGUE is better on 1 and level on 1 of 2 measures: ")
+        beginning, *lines, place = done.err.splitlines()
+        assert beginning.startswith("small: 2 cells of 2 transports on simulator")
+        assert f"about 1 s; results in {done.run}" in beginning
+        words = [line.split()[0] for line in lines if line.strip()]
+        head = words.index("Transport")
+        assert lines[-1].endswith("*: the best of each measure, and what is level with it.")
+        assert any(line.startswith("RoGUE ") and "; Native RoCE is " in line for line in lines), lines
+        assert {"RoGUE", "Native"} <= set(words[head:])
         assert place == f"report: {done.run}/report.html"
         manifest = read_manifest(tmp_path / done.run)
         assert (manifest.status, manifest.command[:3]) == ("complete", ["rogue", "run", "experiment.yaml"])

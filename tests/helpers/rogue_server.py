@@ -33,7 +33,7 @@ import rogue.harness.execution.slot
 LOADED_LATE: Final = (
     *(f"rogue.harness.commands.{module.name}" for module in iter_modules(rogue.harness.commands.__path__)),
     "rogue.harness.plugins.contract", "rogue.reports.claims", "rogue.reports.comparison.two_runs",
-    "rogue.reports.pages.page", "rogue.reports.pages.summary",
+    "rogue.reports.pages.page", "rogue.reports.pages.answer",
 )  # fmt: skip
 """What commands load when they want it; it is here before the first of them."""
 

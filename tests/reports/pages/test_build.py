@@ -18,6 +18,7 @@ from rogue.reports.claims import claims_sha256, read_claims
 from rogue.reports.comparison.two_runs import compare
 from rogue.reports.errors import ReportError
 from rogue.reports.figures import FIGURES
+from rogue.reports.pages.answer import Answered
 from rogue.reports.pages.build import build, write_comparison
 from rogue.reports.reading import load
 from rogue.reports.reading.load import Run
@@ -83,12 +84,14 @@ def test_result_in_brief_has_claims_of_the_own_experiment_only(
     claim = claim_of(experiments=["rogue-paper/figure-14a"])
     monkeypatch.setattr("rogue.reports.pages.build.read_claims", lambda: [claim])
     sample = Sample(repetitions=2, seconds=1.0, unsupported=("irn",), file=file)
-    said: list[str] = []
-    text = build(write_sample_run(tmp_path, sample), on_sentence=said.append).read_text()
+    said: list[Answered] = []
+    text = build(write_sample_run(tmp_path, sample), on_answer=said.append).read_text()
+    ((answer, notes),) = said
     verdicts = ["Against what was published: 1 missed."] if is_own else []
-    assert said[1:-1] == verdicts
-    assert said[0].startswith("Against Native RoCE, ") and said[-1].startswith("Not run: ")
-    assert text.index("Against Native RoCE") < text.index("Not run:")
+    assert notes[:-1] == verdicts and notes[-1].startswith("Not run: ")
+    assert (
+        text.index(answer.sentences[0]) < text.index('class="scroll answer-table"') < text.index("Not run:")
+    )
     for words in ("Against what was published", 'href="#run1-claims"', "run1-published_beside", claim.id):
         assert (words in text) is is_own
 

@@ -88,9 +88,10 @@ def test_can_be_used_with_the_keyboard(page: Page) -> None:
     assert all(a.get("tabindex") == "0" and a.get("aria-label") for a in scrolling)
 
 
-def test_first_screen_is_question_verdicts_trust_and_then_numbers(html: str, page: Page) -> None:
-    """In this order, before any figure."""
-    marks = (QUESTION, 'class="banner"', 'class="chips"', 'class="trust"', 'class="cards"', "<figure")
+def test_first_screen_is_question_answer_table_and_figure(html: str, page: Page) -> None:
+    """In this order, before verdicts and provenance."""
+    top = (QUESTION, 'class="answer"', 'class="banner"', '"scroll answer-table"', "<figure")
+    marks = (*top, 'class="chips"', 'class="trust"')
     places = [html.index(mark) for mark in marks]
     assert places == sorted(places)
     chips = [a for a in page.all("a") if "chip" in (a.get("class") or "").split()]

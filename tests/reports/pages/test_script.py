@@ -13,7 +13,8 @@ pytestmark = pytest.mark.needs("chromium")
 
 SHOWN = """
   const isShown = e => e.checkVisibility({visibilityProperty: true});
-  const cards = () => [...document.querySelectorAll(".card")].filter(isShown).map(e => e.ariaLabel);
+  const cards = () => [...document.querySelectorAll(".answer-table tbody th")].filter(isShown)
+    .map(e => e.textContent);
   const names = () => [...document.querySelectorAll(".data-table tbody th")].filter(isShown)
     .map(e => e.textContent);
   const coloured = () => [...document.querySelectorAll('.plot svg [style*="--c-0072b2"]')];

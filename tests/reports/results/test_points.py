@@ -8,7 +8,6 @@ from helpers.sample_kinds import write_cells
 from helpers.small_runs import cell, manifest, transfer
 
 from rogue.reports.metrics import METRICS
-from rogue.reports.pages.summary import comparison
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results, Setting, settings_by_point
 from rogue.reports.results.headlines import (
@@ -17,9 +16,9 @@ from rogue.reports.results.headlines import (
     HEADLINES,
     OF_FAULTS,
     STANDSTILL,
-    Headline,
     Headlines,
     headlines_of,
+    topics_of,
 )
 from rogue.reports.results.points import chosen_points, points_text, quoted_points, swept_factor
 from rogue.workloads.faults import FAULTS
@@ -76,8 +75,6 @@ def test_quoted_point_is_that_of_the_summary(tmp_path: Path) -> None:
         + [("roce", point) for point in senders(1, 2)],
     )
     assert quoted_points(results.measured_settings) == ["senders 2"]
-    (sentence,) = comparison(results)
-    assert "With senders 2" in sentence
     points = settings_by_point(results.measured_settings)
     assert chosen_points(points, ["senders 2"], 1) == ["senders 1", "senders 2", "senders 4"]
 
@@ -125,11 +122,8 @@ class TestEveryKind:
         assert {*names, *headlines.swept, *headlines.bars} <= set(METRICS)
         assert len(set(names)) == len(names)
 
-    def test_phrases_have_one_placeholder(self, headlines: Headlines) -> None:
-        for headline in headlines.shown:
-            assert headline.label or headline.phrase or headline.comparison
-            assert headline.phrase is None or headline.phrase.count("{}") == 1
-            assert headline.comparison is None or headline.comparison.count("{}") == 1
+    def test_predicates_have_the_value(self, headlines: Headlines) -> None:
+        assert all(headline.said("71 µs").count("71 µs") == 1 for headline in headlines.shown)
 
     def test_draws_at_most_two_rows(self, headlines: Headlines) -> None:
         assert 1 <= len(headlines.swept) <= 6
@@ -166,14 +160,8 @@ def test_first_kind_with_headlines_decides(experiment: dict[str, object], headli
     assert headlines_of(Manifest.model_validate(manifest([], experiment=experiment))) is headlines
 
 
-@pytest.mark.parametrize(
-    ("label", "said"),
-    [
-        ("Probe, median", "median probe"),
-        ("RTT estimate, median", "median RTT estimate"),
-        ("Jain’s index, worst level", "worst level Jain’s index"),
-        ("The whole", "the whole"),
-    ],
-)
-def test_within_a_sentence_acronyms_and_names_keep_their_capitals(label: str, said: str) -> None:
-    assert Headline("jain", label).said == said
+def test_question_names_measures_in_the_order_of_its_words() -> None:
+    question = "Does it carry the throughput with short queues, not fewer queue pairs?"
+    experiment = {"workload": {"kind": "incast"}, "question": question}
+    topics = topics_of(Manifest.model_validate(manifest([], experiment=experiment)))
+    assert [own[0].metric for own in topics] == ["aggregate_share", "queue_p50_bytes"]

@@ -1,0 +1,150 @@
+"""The table of an answer: transports times measures, the best of each in bold."""
+
+import math
+from dataclasses import replace
+from typing import Final
+
+from rogue.reports.claims.rows import table_anchor
+from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.statistics import LEVEL_WITHIN, SINGLE_VALUES_MAX, MeanInterval
+from rogue.reports.pages.tables import (
+    Column,
+    Head,
+    ReportTable,
+    Value,
+    csv_of_means,
+    factors_of,
+    mean_value,
+    metric_head,
+)
+from rogue.reports.quantities import counted, number_text
+from rogue.reports.results import Results, Setting, by_transport, factor_name, lost_text, settings_by_point
+
+ROWS_MAX: Final = 16
+"""With more settings a row is a transport, over all factor points."""
+
+
+def answer_table(results: Results, columns: list[Column]) -> ReportTable:
+    """Return the table with a row per setting; of many factor points with a row per transport."""
+    settings = results.measured_settings
+    factors = [
+        key for key in factors_of(settings) if len({dict(each.factors).get(key) for each in settings}) > 1
+    ]
+    metrics = [column.metric for column in columns]
+    is_short = len(settings) <= ROWS_MAX
+    rows = _rows(results, columns, factors) if is_short else _rows_over_points(results, columns)
+    shown = factors if is_short else []
+    title = "Answer"
+    return ReportTable(
+        title,
+        _caption(results, is_short=is_short),
+        1 + len(shown),
+        (
+            Head("Transport"),
+            *(Head(factor_name(key).capitalize()) for key in shown),
+            *(metric_head(column) for column in columns),
+        ),
+        tuple(rows),
+        f"{results.run.manifest.name}-{table_anchor(title)}.csv",
+        csv_of_means(results, metrics),
+    )
+
+
+def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
+    """Return 1 if the first mean is better, -1 if worse, 0 if both are level.
+
+    Means are level if their 95 % intervals touch (or the spans of their values, with too few runs for an
+    interval), or if they differ by less than LEVEL_WITHIN of the larger one. An infinite time is worse than
+    any other.
+    """
+    if own.mean == other.mean:
+        return 0
+    if abs(own.mean - other.mean) < LEVEL_WITHIN * max(abs(own.mean), abs(other.mean)) < math.inf:
+        return 0
+    own_low, own_high = (own.mean if bound is None else bound for bound in (own.low, own.high))
+    other_low, other_high = (other.mean if bound is None else bound for bound in (other.low, other.high))
+    if own_low <= other_high and other_low <= own_high:
+        return 0
+    return 1 if (own.mean > other.mean) == (METRICS[metric].better == "higher") else -1
+
+
+def _caption(results: Results, *, is_short: bool) -> str:
+    settings = results.measured_settings
+    if not is_short:
+        return (
+            f"Least and largest mean over {len(settings_by_point(settings))} factor points. Bold: the best at"
+            " most points; below it, at how many it is the best or level with it."
+        )
+    several = len({setting.transport for setting in settings}) > 1
+    best = " Bold: the best of each measure, and what is level with it." if several else ""
+    runs = [len(results.views_of(setting)) for setting in settings]
+    if max(runs) == 1:
+        return f"One run each: there is no interval.{best}"
+    number = counted(max(runs), "run") if min(runs) == max(runs) else f"{min(runs)} to {max(runs)} runs"
+    below = "the least and the largest of them" if max(runs) <= SINGLE_VALUES_MAX else "the 95 % interval"
+    return f"Mean over {number}; below it {below}.{best}"
+
+
+def _rows(results: Results, columns: list[Column], factors: list[str]) -> list[tuple[Value, ...]]:
+    best = {column.metric.name: _best(results, column.metric.name) for column in columns}
+    rows = []
+    for setting in results.measured_settings:
+        point = dict(setting.factors)
+        row = [
+            Value(setting.style.name, colour=setting.style.colour),
+            *(Value(point.get(key, "")) for key in factors),
+        ]
+        for column in columns:
+            is_best = id(setting) in best[column.metric.name]
+            row.append(replace(_short_value(results, setting, column), is_best=is_best))
+        rows.append(tuple(row))
+    return rows
+
+
+def _best(results: Results, metric: str) -> set[int]:
+    """Return the settings that are best at their factor point, or level with it; none if all are level."""
+    if METRICS[metric].better == "near":
+        return set()
+    found: set[int] = set()
+    for settings in settings_by_point(results.measured_settings).values():
+        means = [(mean, each) for each in settings if (mean := results.mean(each, metric))]
+        sign = -1 if METRICS[metric].better == "higher" else 1
+        first = min((mean for mean, _ in means), key=lambda mean: sign * mean.mean, default=None)
+        if first is None or not first.exists:
+            continue
+        level = {id(each) for mean, each in means if order(mean, first, metric) == 0}
+        if len(level) < len(means):
+            found |= level
+    return found
+
+
+def _rows_over_points(results: Results, columns: list[Column]) -> list[tuple[Value, ...]]:
+    groups = by_transport(results.measured_settings)
+    columns_of_values = []
+    for column in columns:
+        best = _best(results, column.metric.name)
+        counts = [sum(id(each) in best for each in own) for own in groups.values()]
+        columns_of_values.append(
+            [
+                replace(_span_value(results, own, column, count), is_best=0 < count == max(counts))
+                for own, count in zip(groups.values(), counts, strict=True)
+            ]
+        )
+    names = [Value(own[0].style.name, colour=own[0].style.colour) for own in groups.values()]
+    return list(zip(names, *columns_of_values, strict=True))
+
+
+def _span_value(results: Results, own: list[Setting], column: Column, count: int) -> Value:
+    means = sorted(mean.mean for each in own if (mean := results.mean(each, column.metric.name)))
+    ends = [number_text(end, column.metric.unit, column.scale) for end in means[:1] + means[-1:]]
+    return Value(" to ".join(dict.fromkeys(ends)), f"best at {count} of {len(own)}" if count else "")
+
+
+def _short_value(results: Results, setting: Setting, column: Column) -> Value:
+    """Return a mean, and below it the ends of its interval or of its runs."""
+    value, mean = mean_value(results, setting, column), results.mean(setting, column.metric.name)
+    if mean is None or mean.n == 1 or not mean.exists:
+        is_lost = mean is not None and not mean.exists
+        return replace(value, note=lost_text(results, setting, column.metric.name) if is_lost else "")
+    ends = [number_text(end, column.metric.unit, column.scale) for end in (mean.low, mean.high)]
+    return replace(value, note=" to ".join(dict.fromkeys(ends)) if set(ends) != {value.text} else "")
