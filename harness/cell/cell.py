@@ -18,10 +18,12 @@ from rogue.harness.cell.demand import (
     moved_share,
 )
 from rogue.harness.cell.network import NetworkSpec, faults_struck, network_spec
+from rogue.harness.cell.recovery import Share, recovery_ns
 from rogue.harness.cell.timing import SECOND_NS, Timing, switch_ports, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
 from rogue.workloads.faults import Fault
+from rogue.workloads.ideal import longest_round_trip_ns
 from rogue.workloads.topologies import Link, Topology
 from rogue.workloads.traffic import Flow
 from rogue.workloads.transports import full_packets
@@ -177,9 +179,10 @@ def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
         "payload_fraction": float(cell_payload_fraction(cell)),
         **bottleneck_facts(cell),
         "arriving_ns": _arriving_ns(cell),
-        "repeats": _repeats(cell),
+        "repeats": repeats(cell),
         "warm_up_ns": max(group.spec.workload.warm_up_ns for group in cell.groups),
         **_bus_facts(cell),
+        "recovery_ns": slowest_recovery_ns(cell),
         "replaced_verbs": cell.replaced_verbs,
         "throughput_interval_ns": cell.timing.throughput_interval_ns,
     }
@@ -198,6 +201,22 @@ def _bus_facts(cell: Cell) -> dict[str, float | None]:
     }
 
 
+def slowest_recovery_ns(cell: Cell) -> int | None:
+    """Return the longest recovery time of the cell's controls; None without a port that all flows share."""
+    facts = bottleneck_facts(cell)
+    if not facts:
+        return None
+    flows = sum(len(group.flows) for group in cell.groups)
+    topology = cell.topology
+    wire_bytes = topology.mtu_bytes + topology.frames.header_bytes + topology.frames.gap_bytes
+    acknowledgement_bytes = topology.frames.acknowledgement_bytes + topology.frames.gap_bytes
+    round_trip_ns = longest_round_trip_ns(topology, wire_bytes, acknowledgement_bytes)
+    share = Share(float(facts["ideal_goodput_bps"]) / flows, round_trip_ns, topology.mtu_bytes)
+    rate_bps = topology.host_rate_max_bps
+    times = [recovery_ns(group.transport, group.settings, rate_bps, share) for group in cell.groups]
+    return max((round(time) for time in times if time is not None), default=None)
+
+
 def _arriving_ns(cell: Cell) -> int | None:
     """Return the time at which the last transfer starts, where all traffic drains after that.
 
@@ -209,7 +228,7 @@ def _arriving_ns(cell: Cell) -> int | None:
     return max(known) if len(known) == len(times) and max(known) >= least_ns else None
 
 
-def _repeats(cell: Cell) -> bool:
+def repeats(cell: Cell) -> bool:
     """True if every flow starts a transfer after the one before, until a time that cuts the last."""
     flows = [flow for group in cell.groups for flow in group.flows if flow.size_bytes > 0]
     return all(flow.repeat_until_ns is not None and flow.interval_ns is None for flow in flows)

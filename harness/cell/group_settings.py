@@ -166,6 +166,12 @@ def _part(name: str | None, values: Mapping[str, float]) -> NicPart | None:
     return None if name is None else NicPart(name, values)
 
 
+def control_values(control: NicPart) -> dict[str, float]:
+    """Return all parameters of a control in NICs: the stated ones, and defaults."""
+    defaults = {parameter.name: parameter.value for parameter in CONTROLS[control.name].parameters}
+    return defaults | dict(control.values)
+
+
 def _control_name(transport: TransportName, parameters: Mapping[str, Scalar]) -> str | None:
     """Return the engine's name of the control in NICs, with its variant; ParameterError if there is none."""
     control = transport.control

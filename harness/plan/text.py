@@ -6,6 +6,7 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Final
 
+from rogue.harness.cell.cell import repeats, slowest_recovery_ns
 from rogue.harness.errors import UsageError
 from rogue.harness.experiment.load import hidden_values
 from rogue.harness.plan.plan import Cost, Plan, PlannedCell, cost_of
@@ -71,6 +72,8 @@ def _notes(plan: Plan) -> list[str]:
         *_outside_controls(plan),
         *_switch_controls(plan),
         *_never_sampled(plan),
+        *_short_runs(plan),
+        *_single_runs(plan),
         *_differences(plan),
     ]
 
@@ -120,6 +123,32 @@ def _never_sampled(plan: Plan) -> Iterator[str]:
         if limit_ns < interval_ns:
             often = f"flows are sampled every {interval_ns / 1e6:g} ms, a run of {limit_ns / 1e6:g} ms never"
             yield f"{often}: measure with {{kind: throughput, interval: 100us}}"
+
+
+RECOVERIES_MIN: Final = 10
+
+
+def _short_runs(plan: Plan) -> Iterator[str]:
+    """Yield a sentence if flows that never pause end within few recovery times of their control."""
+    found: dict[str, float] = {}
+    longest_ns = 0
+    for cell in (planned.cell for planned in plan.runnable):
+        recovery_ns = slowest_recovery_ns(cell) if repeats(cell) else None
+        if recovery_ns and cell.timing.traffic_ns < RECOVERIES_MIN * recovery_ns:
+            times, shown = cell.timing.traffic_ns / recovery_ns, cell.transport.shown
+            found[shown] = min(times, found.get(shown, times))
+            longest_ns = max(longest_ns, recovery_ns)
+    if found:
+        counts = ", ".join(f"{times:.2g} of {shown}" for shown, times in found.items())
+        enough = f"flows that last {RECOVERIES_MIN * longest_ns / 1e6:.3g} ms show more than a start"
+        yield f"the run lasts fewer than {RECOVERIES_MIN} recovery times of a control ({counts}): {enough}"
+
+
+def _single_runs(plan: Plan) -> Iterator[str]:
+    """Yield a sentence if transports are compared by one run each."""
+    experiment = plan.loaded.experiment
+    if experiment.repetitions == 1 and len({planned.cell.transport.shown for planned in plan.runnable}) > 1:
+        yield "one run of each transport says nothing about chance: repeat with `--set repetitions=4`"
 
 
 def _differences(plan: Plan) -> Iterator[str]:

@@ -73,7 +73,8 @@ def build(  # noqa: PLR0913 - what a report is made of, and where it goes
         write_whole(path.with_name(RUNS), runs_text(runs))
     write_whole(path, page)
     if on_answer is not None and len(measured) == 1:
-        notes = [*verdict_summary(sections[0].judged), not_run(measured[0])]
+        warned = [f"note: {warning}" for warning in sections[0].warnings]
+        notes = [*verdict_summary(sections[0].judged), not_run(measured[0]), *warned]
         on_answer(Answered(sections[0].answer, [sentence for sentence in notes if sentence]))
     return path
 

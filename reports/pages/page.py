@@ -25,6 +25,8 @@ from rogue.reports.quantities import counted, duration_text
 from rogue.reports.results import Results
 from rogue.reports.templates.environment import environment, script, script_source, style
 from rogue.reports.transport_styles import DARK_PARTNERS
+from rogue.reports.warnings import warnings_of
+from rogue.reports.warnings.warning import RunWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class RunSection:
     figures: list[FigureSection]
     tables: list[ReportTable]
     outcomes: list[Outcome]
+    warnings: list[RunWarning]
     problems: list[str]
     place: Path
     """Directory of the report, for links to files beside it."""
@@ -111,10 +114,13 @@ def run_section(  # noqa: PLR0913 - the parts of a section
 ) -> RunSection:
     """Measure and tabulate one run; its headings start at `level`."""
     tables = [*metric_tables(results), table_of_runs(results)] if results.views else []
+    warnings = warnings_of(results)
     problems = results.run.problems  # read last, when all tables of the page have been read
     banner = provenance.partial_because(results.run.manifest, problems)
     answer = answer_of(results)
-    return RunSection(key, level, results, banner, answer, figures, tables, outcomes, problems, place)
+    return RunSection(
+        key, level, results, banner, answer, figures, tables, outcomes, warnings, problems, place
+    )
 
 
 def figure_sections(key: str, results: Results) -> list[FigureSection]:

@@ -1,0 +1,139 @@
+"""Tests: every warning, triggered on purpose by a real run or by rows worked by hand."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.command_line import rogue
+from helpers.experiments import load_text, write_experiment
+from helpers.sample_kinds import write_cells
+from helpers.small_runs import cell, transfer
+
+from rogue.harness.execution.scheduler import Watcher
+from rogue.harness.execution.slot import InlineSlot
+from rogue.harness.plan.plan import make_plan
+from rogue.harness.run import Workers, start_run, work
+from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.reports.reading.load import Run
+from rogue.reports.results import Results
+from rogue.reports.warnings import warnings_of
+from rogue.reports.warnings.seeds import SEEDS_MAX, seeds_needed
+
+INCAST = """\
+name: incast
+topology: {kind: star, hosts: 6, rate: 100Gbps, delay: 1us, mtu: 1024, buffer: 9MB, alpha: 1}
+workload: {kind: incast, senders: 4, size: 1MB, repeat_for: 5ms}
+transports: [roce+pfc+dcqcn, roce+pfc+hpcc]
+repetitions: 2
+measure: [{kind: throughput, interval: 50us}, queues, pauses]
+"""
+CALM = """\
+name: calm
+topology: {kind: star, hosts: 4, rate: 10Gbps, delay: 1us}
+workload: {kind: permutation, size: 100KB, repeat_for: 2ms}
+transports: [roce]
+measure: [{kind: throughput, interval: 50us}, queues, pauses]
+"""
+
+
+def run_of(directory: Path, text: str, *settings: str) -> Path:
+    """Run an experiment in this process, without a report."""
+    plan = make_plan(load_text(directory, text, *settings), SimulatorTestbed())
+    run = start_run(plan, directory / "results", ["rogue", "run"])
+    work(run, plan, plan.runnable, Workers(1, InlineSlot), Watcher())
+    return run.directory
+
+
+def sentences(run: Path) -> list[str]:
+    return [warning.sentence.replace("\u202f", " ") for warning in warnings_of(Results(Run(run)))]
+
+
+def test_idle_port_and_short_run_on_terminal_and_page(tmp_path: Path) -> None:
+    done = rogue(tmp_path, "run", write_experiment(tmp_path, INCAST), "--out", str(tmp_path / "results"))
+    idle, short, *_ = sentences(done.run)
+    assert idle.startswith(
+        "Every flow has data to send, and yet the shared port idles for much of the time: "
+    )
+    assert idle.endswith(" % with RoCE with PFC and DCQCN.")
+    assert short.startswith("Rates still rise at the end, in the last quarter by ")
+    assert "The run lasts fewer than 10 recovery times of a control: 0.3" in short
+    assert short.count("RoCE with PFC and DCQCN") == 2
+    page = (done.run / "report.html").read_text()
+    for warning in warnings_of(Results(Run(done.run))):
+        assert f"note: {warning}\n" in done.err
+        assert f"<li>{warning.sentence} <span" in page
+        assert warning.remedy in page
+    assert page.count("Before you conclude") == 1
+
+
+def test_plan_names_recovery_times_and_single_runs(tmp_path: Path) -> None:
+    file = write_experiment(tmp_path, INCAST)
+    planned = rogue(tmp_path, "plan", file, "--set", "repetitions=1").out
+    assert "note: the run lasts fewer than 10 recovery times of a control (0.3" in planned
+    assert "note: one run of each transport says nothing about chance" in planned
+    longer = rogue(tmp_path, "plan", file, "--set", "workload.repeat_for=1s").out
+    assert "note:" not in longer
+
+
+def test_network_without_congestion(tmp_path: Path) -> None:
+    (calm,) = sentences(run_of(tmp_path, CALM))
+    assert calm == (
+        "No switch queues, marks, drops or pauses anything, so no control has anything to react to."
+    )
+
+
+def test_identical_tables(tmp_path: Path) -> None:
+    transports = "transports=[roce+pfc+hpcc, {name: roce+pfc+hpcc, label: copy}, roce+pfc]"
+    (same,) = sentences(run_of(tmp_path, INCAST, transports))
+    assert same == "Identical results to the nanosecond: RoCE with PFC and HPCC and copy."
+
+
+def test_single_run_of_each_transport(tmp_path: Path) -> None:
+    (single,) = sentences(run_of(tmp_path, INCAST, "transports=[roce+pfc+hpcc, roce+pfc]", "repetitions=1"))
+    assert single == "Each number is from one run, so chance is unknown."
+
+
+Written = Callable[[list[int], list[int]], list[str]]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Written:
+    """Return the warnings about two transports whose single transfers take so long (ns), one per seed."""
+
+    def write(*times_ns: list[int]) -> list[str]:
+        cells = [
+            (
+                cell(f"{name}-r{seed}", transport=name, repetition=seed, seed=seed),
+                {"flows": [transfer("main/h0->h1", end_ns=time_ns, fct_ns=time_ns)]},
+            )
+            for name, times in zip(("rogue", "roce"), times_ns, strict=True)
+            for seed, time_ns in enumerate(times, start=1)
+        ]
+        return sentences(write_cells(tmp_path, cells, {"kind": "ping"}))
+
+    return write
+
+
+def test_difference_smaller_than_that_of_seeds(written: Written) -> None:
+    headline = (
+        "With 4 seeds, these differ by less than the seeds do: RoGUE and Native RoCE (Completion, mean)."
+    )
+    assert headline not in written([1000, 1400, 1000, 1400], [2000, 2400, 2000, 2400])
+    assert headline not in written([1000, 1400, 1000, 1400], [1001, 1401, 1001, 1401])
+
+
+@pytest.mark.parametrize(("effect", "seeds"), [(0.5, 64), (0.8, 26), (1.0, 17)])
+def test_seeds_for_a_difference_in_deviations(effect: float, seeds: int) -> None:
+    """Source: Cohen, A power primer, Psychological Bulletin 112, 1992, table 2, alpha 0.05."""
+    one = [-1.0, 0.0, 1.0]
+    assert seeds_needed(one, [value + effect for value in one]) == seeds
+
+
+def test_more_seeds_than_anybody_runs() -> None:
+    assert seeds_needed([-1.0, 0.0, 1.0], [-0.9, 0.1, 1.1]) == SEEDS_MAX + 1
+
+
+def test_quickstart_has_no_warning(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[3] / "experiments/quickstart.yaml").read_text()
+    measures = "measure=[queues, latency, {kind: throughput, interval: 10ms}]"
+    assert sentences(run_of(tmp_path, text, "workload.repeat_for=500ms", "repetitions=2", measures)) == []
