@@ -18,6 +18,7 @@ from rogue.harness.cell.demand import (
     moved_share,
 )
 from rogue.harness.cell.network import NetworkSpec, faults_struck, network_spec
+from rogue.harness.cell.parameter_sets import VARIANT, chosen_set, unpublished, with_set
 from rogue.harness.cell.recovery import Share, recovery_ns
 from rogue.harness.cell.timing import SECOND_NS, Timing, switch_ports, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
@@ -26,7 +27,7 @@ from rogue.workloads.faults import Fault
 from rogue.workloads.ideal import longest_round_trip_ns
 from rogue.workloads.topologies import Link, Topology
 from rogue.workloads.traffic import Flow
-from rogue.workloads.transports import full_packets
+from rogue.workloads.transports import TransportName, full_packets
 
 
 @dataclass(frozen=True)
@@ -119,14 +120,22 @@ class Cell:
             f"nothing happens in {idle.name}: its first transfer would come after its end; let it run longer"
         )
 
-    def _group(self, spec: TrafficGroup) -> Group:
-        transport = spec.transport or self.transport.name
+    @property
+    def written_parameters(self) -> list[tuple[TransportName, Mapping[str, Scalar]]]:
+        """Return the transport of each group with its parameters as the experiment has them."""
+        return [self._written(spec) for spec in self.experiment.groups]
+
+    def _written(self, spec: TrafficGroup) -> tuple[TransportName, Mapping[str, Scalar]]:
         cells_own = {} if spec.transport else self.transport.parameters
+        return spec.transport or self.transport.name, {**cells_own, **spec.parameters}
+
+    def _group(self, spec: TrafficGroup) -> Group:
+        transport, written = self._written(spec)
         return Group(
             name=spec.name,
             transport=transport,
             label=str(spec.transport) if spec.transport else self.transport.shown,
-            parameters={**cells_own, **spec.parameters},
+            parameters=with_set(transport, written, self.topology.host_rate_max_bps),
             priority=spec.priority,
             topology=self.topology,
             spec=spec,
@@ -183,6 +192,7 @@ def cell_facts(cell: Cell) -> dict[str, str | float | bool | None]:
         "warm_up_ns": max(group.spec.workload.warm_up_ns for group in cell.groups),
         **_bus_facts(cell),
         "recovery_ns": slowest_recovery_ns(cell),
+        **_parameter_facts(cell),
         "replaced_verbs": cell.replaced_verbs,
         "throughput_interval_ns": cell.timing.throughput_interval_ns,
     }
@@ -199,6 +209,30 @@ def _bus_facts(cell: Cell) -> dict[str, float | None]:
         "bus_bytes": groups[0].spec.workload.bus_bytes,
         "rank_goodput_bps": float(rate_bps * cell_payload_fraction(cell)),
     }
+
+
+def _parameter_facts(cell: Cell) -> dict[str, str | float | bool | None]:
+    """Return the chosen set of parameters with its source, and what is unpublished at this line rate."""
+    rate_bps = cell.topology.host_rate_max_bps
+    chosen = {
+        f"{name} {written[VARIANT]}": found[0].source
+        for name, written in cell.written_parameters
+        if (found := chosen_set(name, written, rate_bps)) is not None
+    }
+    sentence, remedy = unpublished_parameters(cell) or (None, None)
+    return {
+        "parameter_set": ", ".join(chosen) or "defaults",
+        "parameter_source": "; ".join(dict.fromkeys(chosen.values())) or None,
+        "unpublished_parameters": sentence,
+        "unpublished_remedy": remedy,
+    }
+
+
+def unpublished_parameters(cell: Cell) -> tuple[str, str] | None:
+    """Return a sentence on defaults that no source has for the hosts' line rate, and what to do about it."""
+    rate_bps = cell.topology.host_rate_max_bps
+    found = (unpublished(group.transport, group.parameters, rate_bps) for group in cell.groups)
+    return next((each for each in found if each is not None), None)
 
 
 def slowest_recovery_ns(cell: Cell) -> int | None:

@@ -9,6 +9,7 @@ from rogue.agent.core.estimators import ESTIMATORS
 from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import CHOICES, chosen_settings, parameter_names, with_parameters
 from rogue.harness.cell.marking import CURVE_PARAMETERS, MARK_ABOVE, MarkingCurve, requested_marking
+from rogue.harness.cell.parameter_sets import VARIANT, described_sets
 from rogue.harness.cell.transport import (
     NumericParameter,
     ParameterError,
@@ -39,8 +40,6 @@ OPTIONS: Final[dict[str, tuple[Scalar, ...]]] = {
 completions: wait for completion events, or poll all the time, with the NIC's timestamps if it has them.
 record_inputs: log all inputs of a connection, so that its decisions can be replayed.
 """
-VARIANT: Final = "variant"
-"""The parameter that chooses an implementation of the control, as in `variant: ns3-rdma`."""
 OF_GRANTING: Final = ("credit_packets", "credit_rate")
 """Parameters of the engine's credit rule, which a plug-in replaces."""
 
@@ -183,9 +182,16 @@ def _control_name(transport: TransportName, parameters: Mapping[str, Scalar]) ->
         if name.startswith(f"{control}-") and name not in NIC_CONTROLS
     }
     if parameters[VARIANT] not in known:
-        expected = f"one of the variants {', '.join(known)}" if known else f"no variant of {control}"
-        raise ParameterError(ParameterMistake(VARIANT, expected, "leave it out for the text of its authors"))
+        raise _unknown_variant(transport, known)
     return known[str(parameters[VARIANT])]
+
+
+def _unknown_variant(transport: TransportName, known: Iterable[str] = ()) -> ParameterError:
+    """Return the error for a variant that a transport does not have, or not at the hosts' line rate."""
+    variants = [*known, *described_sets(transport)]
+    name = transport.control or transport.base
+    expected = f"one of the variants {', '.join(variants)}" if variants else f"no variant of {name}"
+    return ParameterError(ParameterMistake(VARIANT, expected, "leave it out for the text of its authors"))
 
 
 def _refuse_retries(table: Iterable[NumericParameter], parameters: Mapping[str, Scalar]) -> None:
@@ -256,6 +262,8 @@ def _tcp_group(
     topology: Topology, transport: TransportName, parameters: Mapping[str, Scalar]
 ) -> GroupSettings:
     """Translate the parameters of a TCP: `rto_min: 10ms` is the engine's `rto_min_ns`."""
+    if VARIANT in parameters:
+        raise _unknown_variant(transport)
     table = RELIABILITIES[transport.base].parameters
     own = (MARK_ABOVE,) if transport.wants_marks else ()
     known = (*(parameter.name for parameter in table), *own)

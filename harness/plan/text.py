@@ -6,7 +6,7 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Final
 
-from rogue.harness.cell.cell import repeats, slowest_recovery_ns
+from rogue.harness.cell.cell import repeats, slowest_recovery_ns, unpublished_parameters
 from rogue.harness.errors import UsageError
 from rogue.harness.experiment.load import hidden_values
 from rogue.harness.plan.plan import Cost, Plan, PlannedCell, cost_of
@@ -72,6 +72,7 @@ def _notes(plan: Plan) -> list[str]:
         *_outside_controls(plan),
         *_switch_controls(plan),
         *_never_sampled(plan),
+        *_unpublished(plan),
         *_short_runs(plan),
         *_single_runs(plan),
         *_differences(plan),
@@ -125,6 +126,16 @@ def _never_sampled(plan: Plan) -> Iterator[str]:
             yield f"{often}: measure with {{kind: throughput, interval: 100us}}"
 
 
+def _unpublished(plan: Plan) -> Iterator[str]:
+    """Yield a sentence for defaults that no source has for the hosts' line rate, with their transports."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for cell in (planned.cell for planned in plan.runnable if planned.cell.repetition == 1):
+        if words := unpublished_parameters(cell):
+            found.setdefault(words, {})[cell.transport.shown] = None
+    for (sentence, remedy), transports in found.items():
+        yield f"{', '.join(transports)}: the parameters are {sentence}; {remedy}"
+
+
 RECOVERIES_MIN: Final = 10
 
 
@@ -132,7 +143,7 @@ def _short_runs(plan: Plan) -> Iterator[str]:
     """Yield a sentence if flows that never pause end within few recovery times of their control."""
     found: dict[str, float] = {}
     longest_ns = 0
-    for cell in (planned.cell for planned in plan.runnable):
+    for cell in (planned.cell for planned in plan.runnable if planned.cell.repetition == 1):
         recovery_ns = slowest_recovery_ns(cell) if repeats(cell) else None
         if recovery_ns and cell.timing.traffic_ns < RECOVERIES_MIN * recovery_ns:
             times, shown = cell.timing.traffic_ns / recovery_ns, cell.transport.shown

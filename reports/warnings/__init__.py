@@ -4,10 +4,12 @@ from typing import Final
 
 from rogue.reports.results import Results
 from rogue.reports.warnings.load import idle_port, never_congested, too_short
+from rogue.reports.warnings.parameters import unpublished_parameters
 from rogue.reports.warnings.seeds import identical_tables, single_seed, too_few_seeds
 from rogue.reports.warnings.warning import Check, RunWarning
 
 WARNINGS: Final[tuple[Check, ...]] = (
+    unpublished_parameters,
     idle_port,
     too_short,
     never_congested,

@@ -105,7 +105,9 @@ def too_short(results: Results) -> RunWarning | None:
         times = by_transport(short, lambda count: f"{count:.2g}", min)
         parts.append(f"The run lasts fewer than {RECOVERIES_MIN} recovery times of a control: {times}.")
     longer = f"at least {duration_text(RECOVERIES_MIN * needed_ns)}" if needed_ns else "longer"
-    return RunWarning(" ".join(parts), f"Let the flows run {longer}, or read the results as those of a start.")
+    return RunWarning(
+        " ".join(parts), f"Let the flows run {longer}, or read the results as those of a start."
+    )
 
 
 def _recoveries(view: CellView) -> float | None:

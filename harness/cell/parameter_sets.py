@@ -1,0 +1,165 @@
+"""Published sets of parameters by line rate, and the line rates for which our defaults were published.
+
+`variant: hpcc-ns3` chooses the values that a set has for the line rate of the hosts. Defaults are the same
+at every rate. A set has only values that its source states: nothing here is tuned.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rogue.harness.experiment.choices import Scalar
+from rogue.workloads.transports import TransportName
+
+VARIANT: Final = "variant"
+"""The parameter that chooses an implementation of a control, or a set of values of a source."""
+GBPS: Final = 1_000_000_000
+
+Values = Mapping[str, Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterSet:
+    """Values of a source for one control or TCP, by line rate in Gb/s, as an experiment writes them."""
+
+    source: str
+    values: Mapping[int, Values]
+
+
+_HPCC: Final = "alibaba-edu/High-Precision-Congestion-Control, commit 08d4ba0, simulation/run.py"
+_HPCC_RATES: Final = (25, 50, 100)
+"""The rates of mix/config.txt, commit 2f65c35; run.py scales from 25 Gb/s and TIMELY's from 10 Gb/s."""
+
+
+def _hpcc_dcqcn(rate_gbps: int) -> Values:
+    """Return the values of `--cc dcqcn_paper`.
+
+    Its rate grows by a timer alone (no byte counter): once half-way to the target, once by RATE_AI, and then
+    by RATE_HAI (rdma-hw.cc, RateIncEventMlx). Deviation: both increases are RATE_HAI here. CNPs and the decay
+    of alpha keep our 50 and 55 us; the source has 50 and 50 us, and no decay in a period with a CNP.
+    """
+    return {
+        "byte_counter": "1000TB",
+        "recoveries": 1,
+        "additive_increase": f"{50 * rate_gbps // 25}Mbps",
+        "rate_min": "1Gbps",
+        "clamps_target": 0,
+        "kmin": f"{100 * rate_gbps // 25}KB",
+        "kmax": f"{400 * rate_gbps // 25}KB",
+        "pmax": 0.2,
+    }
+
+
+def _hpcc_timely(rate_gbps: int) -> Values:
+    """Return the values of `--cc timely`; RATE_HAI is five times RATE_AI, as in our defaults.
+
+    Deviation: one sample per segment, not one per round trip.
+    """
+    return {
+        "additive_increase": f"{rate_gbps}Mbps",
+        "rate_min_fraction": 1 / rate_gbps,
+        "is_bursty": 0,
+    }
+
+
+def _hpcc_dctcp(rate_gbps: int) -> Values:
+    """Return the marking threshold of `--cc dctcp`: 30 KB at 10 Gb/s, in proportion."""
+    return {"mark_above": f"{3 * rate_gbps}KB"}
+
+
+PARAMETER_SETS: Final[dict[str, dict[str, ParameterSet]]] = {
+    "dcqcn": {
+        "hpcc-ns3": ParameterSet(f"{_HPCC} (dcqcn_paper)", {rate: _hpcc_dcqcn(rate) for rate in _HPCC_RATES})
+    },
+    "timely": {
+        "hpcc-ns3": ParameterSet(f"{_HPCC} (timely)", {rate: _hpcc_timely(rate) for rate in _HPCC_RATES})
+    },
+    "dctcp": {
+        "hpcc-ns3": ParameterSet(f"{_HPCC} (dctcp)", {rate: _hpcc_dctcp(rate) for rate in _HPCC_RATES})
+    },
+}
+"""By control of NICs, or by base of a TCP, and by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Where the defaults of a control come from."""
+
+    rate_max_bps: int
+    """The largest line rate of the source."""
+    source: str
+    depends: tuple[str, ...]
+    """Parameters that depend on the line rate; an experiment that states one has chosen values."""
+
+
+_ROGUE: Final = Published(
+    40 * GBPS,
+    "RoGUE, SoCC 2018, sections 3.3 and 5.7",
+    ("rate_change_max", "cwnd_initial_packets", "hold_off"),
+)
+_TIMELY: Final = Published(10 * GBPS, "ECN or delay, CoNEXT 2016, section 4.2", ("additive_increase",))
+DEFAULTS: Final[dict[str, Published]] = {
+    "dcqcn": Published(
+        40 * GBPS,
+        "ECN or delay, CoNEXT 2016, table 1",
+        ("additive_increase", "hyper_increase", "rate_timer", "kmin", "kmax"),
+    ),
+    "timely": _TIMELY,
+    "timely-patched": _TIMELY,
+    "rogue": _ROGUE,
+    "rogue-uc": _ROGUE,
+    "dctcp": Published(10 * GBPS, "DCTCP, SIGCOMM 2010, section 3.4", ("mark_above",)),
+    "rocc": Published(100 * GBPS, "RoCC, CoNEXT 2020, section 6", ("reference", "maximum", "alpha", "beta")),
+    "hpcc": Published(100 * GBPS, "HPCC, SIGCOMM 2019, section 5.1", ("additive_increase",)),
+}
+"""By control of NICs, or by base. Others have no default that depends on the line rate."""
+
+
+def _owner(transport: TransportName) -> str:
+    """Return whose parameters a transport has: its control in NICs, or else its base."""
+    return transport.control or transport.base
+
+
+def chosen_set(
+    transport: TransportName, parameters: Values, rate_bps: int
+) -> tuple[ParameterSet, Values] | None:
+    """Return the set that `variant` names and its values at a line rate; None if there is none."""
+    found = PARAMETER_SETS.get(_owner(transport), {}).get(str(parameters.get(VARIANT)))
+    values = None if found is None else found.values.get(rate_bps // GBPS)
+    return None if found is None or values is None else (found, values)
+
+
+def with_set(transport: TransportName, parameters: Values, rate_bps: int) -> Values:
+    """Return parameters with the values of the set that `variant` names; stated ones win."""
+    chosen = chosen_set(transport, parameters, rate_bps)
+    if chosen is None:
+        return parameters
+    return {**chosen[1], **{key: value for key, value in parameters.items() if key != VARIANT}}
+
+
+def described_sets(transport: TransportName) -> list[str]:
+    """Return the names of a transport's sets with their line rates, for error messages."""
+    sets = PARAMETER_SETS.get(_owner(transport), {})
+    return [f"{name} (at {', '.join(map(str, each.values))} Gb/s)" for name, each in sets.items()]
+
+
+def set_names(transport: TransportName, rate_bps: int) -> list[str]:
+    """Return the names of the sets that have values of a transport for a line rate."""
+    sets = PARAMETER_SETS.get(_owner(transport), {})
+    return [name for name, each in sets.items() if rate_bps // GBPS in each.values]
+
+
+def _gbps(rate_bps: int) -> str:
+    return f"{rate_bps / GBPS:g} Gb/s"
+
+
+def unpublished(transport: TransportName, parameters: Values, rate_bps: int) -> tuple[str, str] | None:
+    """Return the rate for which defaults were published, if hosts are faster, and what to do."""
+    published = DEFAULTS.get(_owner(transport))
+    if published is None or rate_bps <= published.rate_max_bps or {*published.depends} & {*parameters}:
+        return None
+    until = f"published for up to {_gbps(published.rate_max_bps)} ({published.source})"
+    sentence = f"{until}, and hosts have {_gbps(rate_bps)}"
+    if names := set_names(transport, rate_bps):
+        return sentence, f"`{VARIANT}: {names[0]}` has published values"
+    return sentence, f"no public source has others: state {', '.join(published.depends)}, or lower the rate"
