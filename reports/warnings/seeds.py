@@ -8,14 +8,18 @@ import numpy as np
 import pandas as pd
 
 from rogue.reports.metrics import METRICS
-from rogue.reports.metrics.statistics import ALPHA, LEVEL_WITHIN, MeanInterval, runs_needed
+from rogue.reports.metrics.statistics import LEVEL_WITHIN, SINGLE_VALUES_MAX, MeanInterval
 from rogue.reports.quantities import counted, joined
 from rogue.reports.results import Results, Setting, settings_by_point
 from rogue.reports.results.headlines import headlines_of
 from rogue.reports.warnings.warning import RunWarning, some
 
+ALPHA: Final = 0.05
+"""Probability of finding a difference that does not exist."""
 POWER: Final = 0.8
 """Probability of finding a difference that exists."""
+SEEDS_MIN: Final = SINGLE_VALUES_MAX + 1
+"""Smallest number of seeds with an interval."""
 SEEDS_MAX: Final = 100
 COMPARED: Final = ("flows", "throughput", "queues", "latency")
 """Tables that agree if two transports behave alike; their columns of text are labels."""
@@ -82,7 +86,7 @@ def too_few_seeds(results: Results) -> RunWarning | None:
     for own, rival in _compared(results):
         for headline in headlines_of(results.run.manifest).shown:
             one, other = (results.mean(setting, headline.metric) for setting in (own, rival))
-            if one is None or other is None or not headline.comparison or not _is_uncertain(one, other):
+            if one is None or other is None or not _is_uncertain(one, other):
                 continue
             measures = found.setdefault(f"{own.style.name} and {rival.style.name}", {})
             measures[METRICS[headline.metric].title] = None
@@ -126,7 +130,7 @@ def seeds_needed(one: Sequence[float], other: Sequence[float]) -> int:
 
     deviation = math.sqrt((np.var(one, ddof=1) + np.var(other, ddof=1)) / 2)
     effect = abs(float(np.mean(one) - np.mean(other))) / deviation
-    for n in range(runs_needed(), SEEDS_MAX + 1):
+    for n in range(SEEDS_MIN, SEEDS_MAX + 1):
         freedom, distance = 2 * n - 2, effect * math.sqrt(n / 2)
         limit = t.ppf(1 - ALPHA / 2, freedom)
         if nct.sf(limit, freedom, distance) + nct.cdf(-limit, freedom, distance) >= POWER:
@@ -142,5 +146,5 @@ def single_seed(results: Results) -> RunWarning | None:
         return None
     return RunWarning(
         "Each number is from one run, so chance is unknown.",
-        f"Repeat with at least {runs_needed()} seeds: `--set repetitions={runs_needed()}`.",
+        f"Repeat with at least {SEEDS_MIN} seeds: `--set repetitions={SEEDS_MIN}`.",
     )
