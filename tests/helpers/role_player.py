@@ -153,6 +153,8 @@ def _record(found: dict[str, Steps], event: Mapping[str, Any]) -> bool:
     if kind.endswith("failed"):
         steps.append({"refused": " ".join(str(result["msg"]).split())})
         return False
+    if data["task_action"] == "ansible.builtin.debug" and result["msg"] != "refused":
+        steps.append({"says": result["msg"]})
     diff = result.get("diff", [])
     steps += [each["after"] for each in ([diff] if isinstance(diff, dict) else diff) if each.get("after")]
     return False
