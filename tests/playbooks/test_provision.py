@@ -92,13 +92,20 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("dcqcn", {"facts": UNKNOWN_DCQCN, "dcqcn_state": "disabled"}),
     ("roce", {"facts": {"interfaces": {"eth1": {"card": None}}}}),
     ("ofed", {**DOCA, "facts": {"kernel": "6.1-headers-absent"}}),
-    ("base", {"base_packages": ["absent"]}),
+    ("packages", {"wanted": ["absent"]}),
+    ("packages", {"wanted": ["absent"], "facts": RHEL}),
+    ("packages", {"wanted": ["a b"]}),
     ("kernel_modules", {"rdma_kernel_modules": ["absent"]}),
+    ("kernel_modules", {"rdma_kernel_modules": ["loaded"]}),
     ("card_priorities", {"card_priorities_trust": "both"}),
 ]
 """Roles with variables that would become another option, line, file or program, or that cannot work."""
 HOSTS = NODES | {
-    f"refused_{number}_{role}": {**CARD, "only": role, **variables}
+    f"refused_{role}_{[each for each, _ in REFUSED[:number]].count(role)}": {
+        **CARD,
+        "only": role,
+        **variables,
+    }
     for number, (role, variables) in enumerate(REFUSED)
 }
 
