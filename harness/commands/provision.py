@@ -140,10 +140,10 @@ def _ports(inventory: Inventory, experiment: str | None) -> Mapping[str, PortSet
 def _summary(inventory: Inventory, played: PlaybookResult, is_check: bool) -> str:
     verb = "would be changed" if is_check else "changed"
     lines = [f"{verb}: {played.changed}, on {len(played.changes)} of {len(inventory.logins)} nodes"]
-    if is_check:
+    for of_nodes in ([played.changes] if is_check else []) + [played.notes]:
         nodes: dict[str, list[str]] = {}
         for node in (login.node for login in inventory.logins):
-            for what in played.changes.get(node, ()):
+            for what in of_nodes.get(node, ()):
                 nodes.setdefault(what, []).append(node)
         lines += [f"  {', '.join(names)}: {what}" for what, names in nodes.items()]
     return "\n".join(lines)

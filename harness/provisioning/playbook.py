@@ -63,6 +63,8 @@ class PlaybookResult:
     """By node, packages that teardown leaves installed."""
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By node, the facts of `node_facts`."""
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    """By node, what roles say about their choices."""
     complaints: list[str] = field(default_factory=list)
     """Errors of Ansible itself: a wrong playbook, variable or inventory."""
     tasks_done: int = 0
@@ -78,6 +80,8 @@ class PlaybookResult:
         match event.get("event"):
             case "runner_on_ok":
                 self._add_result(str(data["host"]), task_title(data), data.get("res", {}))
+                if data.get("task_action") == "ansible.builtin.debug":
+                    self.notes.setdefault(str(data["host"]), []).append(str(data["res"]["msg"]))
             case "runner_on_failed" | "runner_on_async_failed" if not data.get("ignore_errors"):
                 self.failures.append(
                     TaskFailure(str(data["host"]), task_title(data), _message(data.get("res", {})))

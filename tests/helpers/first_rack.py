@@ -122,9 +122,11 @@ class RackNode(FakeCardNode):
         """Install packages and files, and store the state from before."""
         self.tools |= {"ib_write_bw", "pyverbs"}
         keep(self, [], False)
-        establish(self, {"kernel_files": {"/sys/class/net/eth1/mtu": MTU_BYTES}}, False)
-        files = {AGENT: agent_archive(packed_plugins()), DOOL: dool_script().read_bytes()}
-        for path, content in files.items():
+        own = {"trust": "pcp", "dscp": 26, "priority": 3, "paused": []}
+        files = {"/sys/class/net/eth1/mtu": MTU_BYTES}
+        establish(self, {"kernel_files": files, "card_priorities": {"eth1": own}}, False)
+        deployed = {AGENT: agent_archive(packed_plugins()), DOOL: dool_script().read_bytes()}
+        for path, content in deployed.items():
             self.write(path, "")
             self.path(path).write_bytes(content)
 

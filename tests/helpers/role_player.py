@@ -33,7 +33,7 @@ _QUESTIONS = {
     "tools": [], "interfaces": ["eth0", "eth1"], "mac": "", "address": "", "peers": {}, "packet_bytes": 1500,
     "files": [],
 }  # fmt: skip
-_CALLED = {"packages": {"vars": {"packages_wanted": ["ethtool", "kmod"]}}}
+_CALLED = {"packages": {"vars": {"packages_wanted": "{{ wanted | default(['ethtool', 'kmod']) }}"}}}
 """Roles that only other roles call."""
 Steps = dict[str, list[Any]]
 """By host, in order: the arguments of a module, the settings of a node, or the message of a refusal."""
@@ -153,6 +153,9 @@ def _record(found: dict[str, Steps], event: Mapping[str, Any]) -> bool:
     if kind.endswith("failed"):
         steps.append({"refused": " ".join(str(result["msg"]).split())})
         return False
+    if data["task_action"] == "ansible.builtin.debug" and result["msg"] != "refused":
+        steps.append({"says": result["msg"]})
     diff = result.get("diff", [])
-    steps += [each["after"] for each in ([diff] if isinstance(diff, dict) else diff) if each.get("after")]
+    after = [each["after"] for each in ([diff] if isinstance(diff, dict) else diff) if each.get("after")]
+    steps += after if result["changed"] else [{"unchanged": each} for each in after]
     return False

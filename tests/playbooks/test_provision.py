@@ -35,7 +35,7 @@ NODES: dict[str, dict[str, Any]] = {
     "connectx3": {
         **CARD,
         "driver": "mlx4_core",
-        "only": "base rdma roce card_priorities dcqcn tuning packages",
+        "only": "base rdma roce card_priorities dcqcn tuning packages ofed",
         "tuning_interrupts": False,
         "tuning_governor": "",
         "here": {"packages": [
@@ -43,6 +43,11 @@ NODES: dict[str, dict[str, Any]] = {
             "procps", "python3", "python3-pyverbs",
         ]},
     },
+    "old_connectx3": {
+        **CARD, "driver": "mlx4_core", "only": "ofed", "ofed_version": "4.9-7.1",
+        "facts": {"kernel": "5.4.0-100-generic"},
+    },
+    "archive": {**CARD, "only": "ofed", "ofed_version": "2.9.1"},
     "soft_roce": {
         **SOFT_ROCE,
         "soft_roce_packages": ["linux-modules-extra-6.1"], "dcqcn_state": "enabled",
@@ -78,20 +83,29 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("ofed", {**DOCA, "ofed_version": "2.9; id"}),
     ("ofed", {**DOCA, "ofed_sha256": "ab"}),
     ("ofed", {**DOCA, "facts": RHEL}),
-    ("ofed", {**DOCA, "driver": "mlx4_core"}),
+    ("ofed", {**DOCA, "driver": "mlx4_core", "ofed_version": "4.9-7.1"}),
+    ("ofed", {"driver": "mlx4_core", "ofed_version": "5.0", "facts": {"kernel": "5.4.0-100-generic"}}),
+    ("ofed", {"driver": "mlx4_core", "ofed_version": "4.9-7.1", "facts": {"kernel": "5.15.0-1"}}),
     ("ofed", {**DOCA, "ofed_version": "3.0"}),
     ("dcqcn", {"dcqcn_parameters": {"../../x": 1}}),
     ("dcqcn", {"facts": UNKNOWN_DCQCN, "dcqcn_state": "enabled"}),
     ("dcqcn", {"facts": UNKNOWN_DCQCN, "dcqcn_state": "disabled"}),
     ("roce", {"facts": {"interfaces": {"eth1": {"card": None}}}}),
     ("ofed", {**DOCA, "facts": {"kernel": "6.1-headers-absent"}}),
-    ("base", {"base_packages": ["absent"]}),
+    ("packages", {"wanted": ["absent"]}),
+    ("packages", {"wanted": ["absent"], "facts": RHEL}),
+    ("packages", {"wanted": ["a b"]}),
     ("kernel_modules", {"rdma_kernel_modules": ["absent"]}),
+    ("kernel_modules", {"rdma_kernel_modules": ["loaded"]}),
     ("card_priorities", {"card_priorities_trust": "both"}),
 ]
 """Roles with variables that would become another option, line, file or program, or that cannot work."""
 HOSTS = NODES | {
-    f"refused_{number}_{role}": {**CARD, "only": role, **variables}
+    f"refused_{role}_{[each for each, _ in REFUSED[:number]].count(role)}": {
+        **CARD,
+        "only": role,
+        **variables,
+    }
     for number, (role, variables) in enumerate(REFUSED)
 }
 

@@ -103,6 +103,17 @@ def test_check_prints_what_would_change(
     ]
 
 
+def test_drivers_of_cards_are_printed(
+    path: Path, provisioner: Provisioner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "drivers of eth1: the distribution's, as ofed_version is not set"
+    for host in ("h0", "h1"):
+        data = {"host": host, "task": "Say which drivers", "task_action": "ansible.builtin.debug"}
+        provisioner.played.add({"event": "runner_on_ok", "event_data": {**data, "res": {"msg": words}}})
+    command.provision(str(path))
+    assert capsys.readouterr().out.splitlines() == ["changed: 2, on 1 of 3 nodes", f"  h0, h1: {words}"]
+
+
 def test_an_experiment_gives_the_switch_its_rates(
     path: Path, tmp_path: Path, provisioner: Provisioner
 ) -> None:
