@@ -18,7 +18,7 @@ FAST_TESTS := tests/test_tidy.py tests/workloads tests/agent/core
 CODE := harness playbooks workloads src/rogue rogue_agent reports remote simulator virtual profile.py tests benchmarks scripts
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run-experiment provision report reproduce test test-long test-bare test-hostile test-sanitize coverage mutants check lint \
+.PHONY: help setup run-experiment provision report reproduce test test-long nightly test-bare test-hostile test-sanitize coverage mutants check lint \
 	format wheels bench docs docs-serve clean
 
 help: ## print the targets
@@ -59,6 +59,9 @@ test-long: $(VENV)/.reference ## run everything that takes minutes too; what nee
 	@$(BIN)/pytest -n $(JOBS) --dist loadfile --durations 10 -m "long and not virtual"
 	@$(BIN)/pytest -s -m "virtual and long" tests/virtual
 	@SANITIZE='_core;_reference' sh scripts/test_sanitize.sh $(VENV)
+
+nightly: test-long ## test-long, then the experiments of all papers at their quick scale, with the claims board; hours
+	@$(BIN)/rogue reproduce all --set scale=quick
 
 test-bare: ## run the README's first two commands on a Debian where nothing is installed (root, mmdebstrap)
 	@sh scripts/bare_debian.sh

@@ -1,8 +1,10 @@
 """Stages of continuous integration that run beside each other: no words and no failure is lost."""
 
 import os
+import re
 import select
 import subprocess
+import sys
 from pathlib import Path
 
 CI = (Path(__file__).parents[1] / ".ci/run").read_text()
@@ -60,3 +62,19 @@ def test_a_stage_that_fails_leaves_nothing_running(tmp_path: Path) -> None:
     assert code == 4
     assert "ended before its time" in said
     assert "until then" in said
+
+
+def test_long_tests_that_take_turns_exist() -> None:
+    """One of them runs with each commit: a name that is gone would fail in one run of seven."""
+    (turns,) = re.findall(r"^figures=\((.*?)\)$", CI, re.MULTILINE | re.DOTALL)
+    names = [f"tests/acceptance/{each}" for each in turns.split()]
+    assert len(names) > 1
+    listed = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "long", *names],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert listed.returncode == 0, listed.stdout + listed.stderr
+    assert all(f"\n{name}" in f"\n{listed.stdout}" for name in names)

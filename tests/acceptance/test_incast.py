@@ -216,15 +216,13 @@ CUT_POINT = ["workload.verb", "seed"]
 
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
-    return run_experiment(
-        "rogue-paper/recovery", tmp_path_factory.mktemp("cut"), "transports=[rogue]", MTU_OF_BOUNDS
-    )
+    return run_experiment("rogue-paper/recovery", tmp_path_factory.mktemp("cut"), "transports=[rogue]")
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
     out = tmp_path_factory.mktemp("whole")
-    return run_experiment("rogue-paper/recovery", out, "transports=[rogue]", "faults=[]", MTU_OF_BOUNDS)
+    return run_experiment("rogue-paper/recovery", out, "transports=[rogue]", "faults=[]")
 
 
 @pytest.mark.long

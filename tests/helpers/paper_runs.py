@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rogue.harness.errors import ExitCode
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.experiment.find import find_experiment
@@ -87,24 +86,22 @@ class ExperimentRun:
 
 
 MTU_OF_BOUNDS = "topology.mtu=1024"
-"""Bounds of RoGUE's acceptance were fixed before the paper's experiments took packets of 2048 bytes."""
+"""Bounds that were fixed before the paper's experiments took packets of 2048 bytes.
+
+The shipped experiments miss some of them, as the claims board says of R-17 and R-20.
+"""
 
 
 def run_experiment(name: str, out: Path, *settings: str) -> ExperimentRun:
-    """Run an experiment of the checkout; every cell must finish. Skips with the reason if one cannot run."""
+    """Run an experiment of the checkout; every cell must finish."""
     command = [sys.executable, "-m", "rogue", "run", name, "--out", str(out), "--jobs", str(jobs())]
     command += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    if done.returncode == ExitCode.NOTHING_TO_RUN:
-        pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     run = Path(done.stdout.strip().splitlines()[-1])
     manifest = json.loads((run / "manifest.json").read_text())
-    for cell in manifest["cells"]:
-        if cell["status"] == "unsupported":
-            pytest.skip(f"{name}: {cell['message']}")
-    unfinished = [cell["id"] for cell in manifest["cells"] if cell["status"] != "ok"]
-    assert not unfinished, unfinished
+    unfinished = {cell["id"]: cell["message"] for cell in manifest["cells"] if cell["status"] != "ok"}
+    assert not unfinished, f"{name}: {unfinished}"
     return ExperimentRun(run, manifest["cells"])
 
 

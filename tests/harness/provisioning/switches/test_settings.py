@@ -145,6 +145,22 @@ def test_an_inventory_names_a_folder(tmp_path: Path, folder: Path) -> None:
     assert rogue(tmp_path, "inventory", "check", named).code == 0
 
 
+def test_a_plan_states_what_the_switch_rounds(tmp_path: Path) -> None:
+    named = Path(inventory(tmp_path, "comware"))
+    marks = "marks: {from_bytes: 9000, to_bytes: 416000, average_weight: 0.002, drops_above: true}"
+    text = named.read_text().replace("marks: {from_bytes: 9000, to_bytes: 9000}", marks)
+    named.write_text(text.replace("switch_platform", "switch_cell_bytes: 208\n          switch_platform"))
+    planned = rogue(tmp_path, "switch", "plan", str(named), "--offline")
+    assert planned.code == 0, planned.err
+    commands = planned.out.splitlines()
+    assert "  queue 3 drop-level 0 low-limit 43 high-limit 2000 discard-probability 100" in commands
+    assert commands[-1] == (
+        "  priority 3: got `marks from 9000 to 416000 bytes, then with 1 of an average with weight 0.002, "
+        "drops beyond`, rounded to `marks from 8944 to 416000 bytes, then with 1 of an average with weight "
+        "0.00195312, drops beyond`"
+    )
+
+
 @pytest.mark.parametrize("platform", ["plain", "os10"])
 def test_unknown_platform_lists_the_known_ones(tmp_path: Path, platform: str) -> None:
     refused = rogue(tmp_path, "switch", "plan", inventory(tmp_path, platform), "--offline")
