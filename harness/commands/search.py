@@ -136,12 +136,14 @@ def weaknesses(
         typer.Argument(
             metavar="[FINDING]...",
             show_default=False,
-            help="Files of findings; by default all that come with this checkout.",
+            help="Names or files of findings; by default all that come with this checkout.",
         ),
     ] = None,
     transport: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The transport to try, a name or {name: …, …}; by default each finding's."),
+        typer.Option(
+            metavar="NAME", help="The transport to try, a name or {name: …, …}; by default each finding's."
+        ),
     ] = None,
     testbed: opt.TestbedName = "simulator",
     out: opt.Out = None,
@@ -200,7 +202,8 @@ def tried_weaknesses(
     from rogue.harness.experiment.find import find_experiment, found_files, load_named
     from rogue.harness.search.finding import judge, judged_text, read_weakness
 
-    files = [Path(find_experiment(each)) for each in findings] or found_files()
+    shipped = {file.stem: file for file in found_files()}
+    files = [shipped.get(each) or Path(find_experiment(each)) for each in findings] or found_files()
     tried = [read_weakness(file, load_named(str(file), changes, code), bed, transport) for file in files]
     try:
         with termination_as_interrupt():

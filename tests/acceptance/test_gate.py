@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner
+from helpers.command_line import rogue
 
-from rogue.harness.cli import app
 from rogue.reports.comparison.checks import has_failed
 from rogue.reports.comparison.gate import are_identical, checks_of
 from rogue.reports.comparison.two_runs import compare
@@ -60,8 +59,8 @@ def run(place: Path, change: tuple[str, str] = ("", "")) -> Run:
 
 
 def invoke(*words: str) -> None:
-    done = CliRunner().invoke(app, list(words))
-    assert done.exit_code == 0, done.output
+    done = rogue(Path(), *words)
+    assert done.code == 0, done.err
 
 
 @pytest.fixture(scope="module")
