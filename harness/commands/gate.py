@@ -63,7 +63,8 @@ def gate(
 
     \b
       rogue gate results/main/* results/branch/*
-      rogue gate results/main/* results/branch/* --transport rogue,cc=mine --plugin mine.py --shares reverse
+      rogue gate results/main/* results/branch/* --junit gate.xml --markdown gate.md
+      rogue gate results/main/* results/branch/* --transport roce+mine --plugin mine.py --shares oscillation
     """
     from rogue.reports.comparison import checks as shown
     from rogue.reports.comparison.gate import MovedPicture, are_identical, checks_of, moved

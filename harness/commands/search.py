@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -135,12 +136,14 @@ def weaknesses(
         typer.Argument(
             metavar="[FINDING]...",
             show_default=False,
-            help="Files of findings; by default all that come with this checkout.",
+            help="Names or files of findings; by default all that come with this checkout.",
         ),
     ] = None,
     transport: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The transport to try; by default the one of each finding."),
+        typer.Option(
+            metavar="NAME", help="The transport to try, a name or {name: …, …}; by default each finding's."
+        ),
     ] = None,
     testbed: opt.TestbedName = "simulator",
     out: opt.Out = None,
@@ -156,7 +159,8 @@ def weaknesses(
     output is the path of a page.
 
     \b
-      rogue weaknesses --transport mine --plugin mine.py
+      rogue weaknesses --transport roce+mine --plugin mine.py
+      rogue weaknesses --transport '{name: rogue, cc: halve}' --plugin halve.py
       rogue weaknesses results/mine-search/20261120T101500Z-3f9a1c/find.yml --testbed kernel
     """
     place = out or DEFAULT_OUT
@@ -168,7 +172,8 @@ def weaknesses(
         rows.append(row)
         typer.echo(printable(f"{row.name}: {row.verdict}; {row.text}"))
     summary = _summary(rows, transport, testbed)
-    page = place / WEAKNESSES_PAGE.format((transport or "own").replace("+", "-"), Path(testbed).stem)
+    named = re.sub(r"[^A-Za-z0-9.-]+", "-", transport or "own").strip("-")
+    page = place / WEAKNESSES_PAGE.format(named, Path(testbed).stem)
     write_output(page, _page(rows, summary, transport or f"Where they were found, on {testbed}"))
     typer.echo(printable(summary))
     typer.echo(page)
@@ -197,7 +202,8 @@ def tried_weaknesses(
     from rogue.harness.experiment.find import find_experiment, found_files, load_named
     from rogue.harness.search.finding import judge, judged_text, read_weakness
 
-    files = [Path(find_experiment(each)) for each in findings] or found_files()
+    shipped = {file.stem: file for file in found_files()}
+    files = [shipped.get(each) or Path(find_experiment(each)) for each in findings] or found_files()
     tried = [read_weakness(file, load_named(str(file), changes, code), bed, transport) for file in files]
     try:
         with termination_as_interrupt():

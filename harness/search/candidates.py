@@ -111,7 +111,7 @@ class Candidates:
         return replace(self._with_transport(added, len(choices)), control_free=len(choices))
 
     def with_subject(self, transport: str) -> "Candidates":
-        """Replace the subject by another transport, which has its defaults."""
+        """Replace the subject by another transport: a name, which has its defaults, or `{name: …, …}`."""
         choices = self.loaded.experiment.transports
         if self.against is not None and transport == str(choices[self.against].name):
             raise UsageError(f"{transport} is what {choices[self.subject].shown} is compared with here.")
@@ -120,8 +120,10 @@ class Candidates:
     def _with_transport(self, transport: object, index: int) -> "Candidates":
         written = self.loaded.document.data.get("transports")
         assert isinstance(written, list), "the experiment was checked"
-        listed = json.dumps([*written[:index], transport, *written[index + 1 :]])
-        return replace(self, loaded=self._with(f"transports={listed}"))
+        is_mapping = isinstance(transport, str) and transport.startswith("{")
+        texts = [json.dumps(each) for each in written]
+        texts[index] = str(transport) if is_mapping else json.dumps(transport)
+        return replace(self, loaded=self._with(f"transports=[{', '.join(texts)}]"))
 
     def _with(self, *settings: str) -> LoadedExperiment:
         """Return the experiment with more `--set` options; ConfigError if it cannot have them."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from rogue.harness.plan.plan import Plan
 from rogue.harness.plan.text import format_seconds
-from rogue.harness.search.finding import finding_text, values_text
+from rogue.harness.search.finding import FILE, finding_text, values_text
 from rogue.harness.search.objective import Measured, Objective
 from rogue.harness.search.sensitivity import Analysis
 from rogue.harness.search.space import Range
@@ -114,8 +114,8 @@ def search_page(lines: Sequence[str], search: Search) -> str:
     objective, keys, found = search.objective, search.plan.space.keys, _by_sampler(search)
     target, parts = objective.target, list[Part]()
     numbers = {name: [(each.number, each.measured.value) for each in own] for name, own in found.items()}
-    measure = f"{target.metric.name}{', ratio' if target.is_ratio else ''}"
-    picture = history_picture(numbers, measure, is_least=target.sign > 0)
+    measure = f"{target.metric.title}{', ratio' if target.is_ratio else ''}"
+    picture = history_picture(numbers, measure, target.text, is_least=target.sign > 0)
     if picture is not None:
         caption = "A point is one proposal, the line the worst value so far. Infinite values are not drawn."
         parts.append(Part("How far each sampler got", pictures=[(picture, caption)]))
@@ -125,10 +125,11 @@ def search_page(lines: Sequence[str], search: Search) -> str:
             [str(each.number), _gave(each, objective), *(str(each.measured.values[key]) for key in keys)]
             for each in own
         ]
-        table = Table(f"{len(own)} proposals, the furthest first", ("Proposal", "Value", *keys), rows)
+        table = Table(f"{len(own)} proposals, the furthest first", ("Proposal", measure, *keys), rows)
         parts.append(Part(f"Proposals of {name}", tables=[table]))
     files = "The cells are in cells/ beside this page, Optuna's record in optuna.journal."
-    return search_html(SearchPage("Search", objective.candidates.title, lines, parts, files))
+    links = [(FILE, f"The finding as an experiment: {FILE}")] if search.finding is not None else []
+    return search_html(SearchPage("Search", objective.candidates.title, lines, parts, files, links))
 
 
 def point_line(analysis: Analysis, measured: Measured) -> str:
@@ -177,7 +178,7 @@ def _analysis_part(analysis: Analysis, number: int) -> Part:
     question, written = analysis.question, analysis.question.target.text
     bars = [(each.key, each.size, each.spread) for each in analysis.effects]
     moving = [each.key for each in analysis.effects if each.size > 0][:_RESPONSES_MAX]
-    tornado = tornado_picture(bars, question.target.metric.name, written, f"tornado{number}")
+    tornado = tornado_picture(bars, question.target.metric.title, written, f"tornado{number}")
     responses = [_response(key, analysis) for key in moving]
     response = response_picture(responses, question.published, written, f"response{number}")
     pictures = (

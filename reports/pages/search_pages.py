@@ -31,6 +31,12 @@ class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 
+    def without_empty_columns(self) -> "Table":
+        """Return the table without the columns in which no row has text."""
+        kept = [place for place in range(len(self.head)) if any(row[place] for row in self.rows)]
+        head, *rows = ([row[place] for place in kept] for row in (self.head, *self.rows))
+        return Table(self.caption, head, rows)
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -53,6 +59,8 @@ class SearchPage:
     """Sentences; the first one has the objective."""
     parts: Sequence[Part] = field(default_factory=list)
     footer: str = ""
+    links: Sequence[tuple[str, str]] = ()
+    """Files beside the page, with their texts."""
 
 
 def search_html(page: SearchPage) -> str:
@@ -62,7 +70,11 @@ def search_html(page: SearchPage) -> str:
 
 
 def history_picture(
-    values: Mapping[str, Sequence[tuple[int, float | None]]], measure: str, *, is_least: bool
+    values: Mapping[str, Sequence[tuple[int, float | None]]],
+    measure: str,
+    written: Callable[[float], str],
+    *,
+    is_least: bool,
 ) -> Markup | None:
     """Draw the value of each proposal and the worst so far, by sampler; None without a finite value."""
     known = {
@@ -81,10 +93,12 @@ def history_picture(
             drawn = [value for _, value in own]
             axis.plot(numbers, drawn, look.marker, color=look.colour, markersize=3.5, alpha=0.5)
             at = numbers[worst.index(worst[-1])] if worst else 0
-            furthest += [f"{name} {worst[-1]:g} at proposal {at} of {len(values[name])}"] if worst else []
+            furthest += (
+                [f"{name} {written(worst[-1])} at proposal {at} of {len(values[name])}"] if worst else []
+            )
             label = f"{name}, furthest so far"
             axis.step(numbers, worst, where="post", color=look.colour, linestyle=look.line, label=label)
-        _scale(axis, [value for own in known.values() for _, value in own], lambda value: f"{value:g}")
+        _scale(axis, [value for own in known.values() for _, value in own], written)
         axis.set_xlabel("proposal")
         axis.set_ylabel(plain(measure, _LABEL_MAX))
         legend_above(figure, drawn_labels([axis]))

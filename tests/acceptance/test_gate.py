@@ -6,17 +6,22 @@ us instead of 60, and the seeds of its baseline. The unchanged control has other
 equal seeds its tables are identical.
 """
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+import yaml
+from helpers.command_line import rogue
 
-from rogue.harness.cli import app
 from rogue.reports.comparison.checks import has_failed
 from rogue.reports.comparison.gate import are_identical, checks_of
 from rogue.reports.comparison.two_runs import compare
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
+from rogue.workloads.shipped import CHECKOUT
 
 PAIRS, SEEDS = 20, 4
 EXPERIMENT = """
@@ -54,8 +59,8 @@ def run(place: Path, change: tuple[str, str] = ("", "")) -> Run:
 
 
 def invoke(*words: str) -> None:
-    done = CliRunner().invoke(app, list(words))
-    assert done.exit_code == 0, done.output
+    done = rogue(Path(), *words)
+    assert done.code == 0, done.err
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +90,31 @@ def test_an_unchanged_control_passes_with_other_seeds(baseline: list[Results]) -
         are_identical(one.run.manifest, each.run.manifest) for one, each in zip(baseline, others, strict=True)
     )
     assert [fails(*pair) for pair in zip(baseline, others, strict=True)] == [False] * PAIRS
+
+
+EXAMPLE = CHECKOUT / "docs/how-to/gate"
+
+
+@pytest.mark.long
+def test_the_example_runs_in_the_repository_of_a_control(tmp_path: Path) -> None:
+    """Its hook and its workflow pass what has not changed, and stop a changed constant."""
+    shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
+    invoke("new", "control", "halve", "--out", str(tmp_path))
+    (hook,) = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    steps = yaml.safe_load((tmp_path / "gate.yml").read_text())["jobs"]["gate"]["steps"]
+    assert './gate.sh "origin/$GITHUB_BASE_REF"' in [step.get("run") for step in steps]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def call(*words: str) -> int:
+        return subprocess.run(words, cwd=tmp_path, env={**os.environ, "PATH": path}, check=False).returncode
+
+    assert call("git", "init", "--quiet") == call("git", "add", "--all") == 0
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.invalid")
+    assert call("git", *identity, "commit", "--quiet", "-m", "first") == 0
+    accepted = ("--finding", "dead-zone", "--shares", "dead-zone")
+    assert call(*hook["entry"].split(), *accepted) == 0
+    control = tmp_path / "halve.py"
+    control.write_text(control.read_text().replace("default=60_000", "default=80_000"))
+    assert call(*hook["entry"].split(), *accepted) == 9
+    assert (tmp_path / "gate.md").read_text().startswith("## ❌ Regression")
+    (tmp_path / "gate.xml").read_text().index("known weaknesses")

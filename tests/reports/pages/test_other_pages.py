@@ -118,13 +118,19 @@ def described(picture: str) -> str:
 
 def page() -> str:
     pictures = [
-        (history_picture({"tpe": [(1, 5.0), (2, 2.0)]}, "whole_ns", is_least=True), "Worst value so far"),
+        (
+            history_picture({"tpe": [(1, 5.0), (2, 2.0)]}, "Time of all", "{:g} s".format, is_least=True),
+            "Worst value so far",
+        ),
         (tornado_picture([("topology.delay", 2.0, 1.0)], "jain", written, "tornado"), "mu*"),
     ]
-    table = Table("Proposals", ("Proposal", "Value", "workload.size"), [("1", "<b>", "37KB")])
+    head = ("Proposal", "Value", "claim", "workload.size")
+    table = Table("Proposals", head, [("1", "<b>", "", "37KB"), ("2", "", "", "38KB")])
     shown = [(picture, caption) for picture, caption in pictures if picture is not None]
     part = Part("Proposals of tpe", ["A sentence."], shown, [table])
-    return search_html(SearchPage("Search", "Who breaks?", ["No finding."], [part], "A footer."))
+    return search_html(
+        SearchPage("Search", "Who breaks?", ["No finding."], [part], "A footer.", [("find.yml", "The file")])
+    )
 
 
 def test_search_page_escapes_its_content() -> None:
@@ -135,14 +141,25 @@ def test_search_page_escapes_its_content() -> None:
     )
 
 
+def test_search_page_links_its_files_and_has_no_empty_column() -> None:
+    text = page()
+    assert '<a href="find.yml">The file</a>' in text
+    heads = text.partition("<thead>")[2].partition("</thead>")[0]
+    assert "claim" not in heads and all(name in heads for name in ("Proposal", "Value", "workload.size"))
+    assert text.partition("<tbody>")[2].partition("</tbody>")[0].count("<td") == 4
+
+
 def test_the_history_has_each_sampler_and_no_infinite_value() -> None:
     values = {"tpe": [(1, 5.0), (2, None), (3, 2.0)], "random": [(1, math.inf), (2, 900.0)]}
-    text = str(history_picture(values, "whole_ns", is_least=True))
+    text = str(history_picture(values, "Time of all", "{:g} s".format, is_least=True))
     assert "tpe, furthest so far" in text and "random, furthest so far" in text
     assert described(text) == (
-        "whole_ns, furthest value: tpe 2 at proposal 3 of 3; random 900 at proposal 2 of 2."
+        "Time of all, furthest value: tpe 2 s at proposal 3 of 3; random 900 s at proposal 2 of 2."
     )
-    assert history_picture({"tpe": [(1, math.inf), (2, None)]}, "whole_ns", is_least=True) is None
+    assert (
+        history_picture({"tpe": [(1, math.inf), (2, None)]}, "Time of all", "{:g} s".format, is_least=True)
+        is None
+    )
 
 
 def test_a_response_has_its_values_the_published_line_and_both_verdicts() -> None:
