@@ -47,7 +47,6 @@ PANELS: Final = {
         "figures": ("export:figures", "Write a run's figures for a paper, with their data and captions."),
         "export": ("export:export", "Write a run's tables, packets or timelines for other programs."),
         "verify": ("verify:verify", "Compare every file of runs with the checksums in their manifests."),
-        "tag": ("runs:tag", "Replace the tags of a run, which the list of runs shows."),
         "rm": ("runs:rm", "Delete runs, or reports over several, for good."),
     },
     "Compare": {

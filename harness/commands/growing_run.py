@@ -20,7 +20,6 @@ from rogue.harness.commands.run import (
     resume_options,
     stop_error,
 )
-from rogue.harness.commands.runs import update_index_of
 from rogue.harness.data.files import DataFiles, kept_files
 from rogue.harness.errors import ClusterLostError, ExitCode, UsageError, termination_as_interrupt
 from rogue.harness.execution.scheduler import CellSlot
@@ -200,7 +199,6 @@ def write_files(run: Run, content: Mapping[str, str | None], *noted: str) -> Non
     there = [name for name in (*content, *noted) if (run.directory / name).exists()]
     run.manifest.files |= {name: checksum(run.directory / name) for name in there}
     run.write()
-    update_index_of([run.directory])
 
 
 def print_results(run: Run, lines: Sequence[str], page: str) -> None:

@@ -52,7 +52,7 @@ def list_(
     --json prints a list of objects. Each has `name` and `meaning`, and where they apply `parameters` with
     `name`, `default` (null if required) and `meaning`, `testbeds`, `service`, `becomes`, and the `plugin`
     that adds it. A run has `directory`, `run_id`, `experiment`, `title`, `testbed`, `created`, `state`, the
-    numbers of cells `done`, `total` and `failed`, `verdicts`, `tags`, `problem`, `size_bytes` and `report`.
+    numbers of cells `done`, `total` and `failed`, `verdicts`, `problem`, `size_bytes` and `report`.
 
     \b
       rogue list workloads

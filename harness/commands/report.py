@@ -21,7 +21,6 @@ from rogue.harness.commands.options import (
     TrustsPlugins,
     run_argument,
 )
-from rogue.harness.commands.runs import update_index_of
 from rogue.harness.errors import BusyRunError, ExitCode, UsageError
 from rogue.harness.plugins.loading import plugin_sentence
 from rogue.harness.plugins.trust import Trust
@@ -199,7 +198,6 @@ def try_to_report(runs: Sequence[Path], out: Path | None = None, going: Going | 
     for run in still:
         note_report_files(run)
         partial_report(run).unlink(missing_ok=True)
-    update_index_of(runs)
     return path
 
 

@@ -14,7 +14,6 @@ import typer
 from rogue.harness.commands import options as opt
 from rogue.harness.commands.plan import plan
 from rogue.harness.commands.report import try_to_report
-from rogue.harness.commands.runs import update_index_of
 from rogue.harness.commands.watch import show_live
 from rogue.harness.errors import (
     ClusterLostError,
@@ -265,13 +264,11 @@ def _work_and_finish(
     workers = Workers(jobs, None if cluster is None else cluster.make_slot)
     try:
         with termination_as_interrupt():
-            update_index_of([run.directory])
             _work(run, plan, options, workers, show)
             return _finish(run, options)
     except (KeyboardInterrupt, ClusterLostError) as stop:
         error = stop_error(stop, _kept(run, options))
         _print_end(run, None, error.exit_code, as_json=options.as_json)
-        update_index_of([run.directory])
         raise error from stop
 
 

@@ -1,61 +1,24 @@
-"""`rogue tag` and `rogue rm`, and the page that lists the runs of a results directory."""
+"""`rogue rm`."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from rogue.harness.commands.options import RunDirectory, SpelledRunDirectories
+from rogue.harness.commands.options import SpelledRunDirectories
 from rogue.harness.errors import ExitCode, StoppedError, StorageError, UsageError
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.run_directory import (
-    is_locked,
     locked,
     partial_report,
-    results_directory,
-    takes_lock,
 )
-from rogue.harness.terminal import notify
-from rogue.reports.errors import ReportError
 from rogue.reports.quantities import size_text
 from rogue.reports.reading.files import read_regular
 from rogue.workloads.printable import parse_json, printable
-
-
-def tag(
-    run: RunDirectory,
-    tags: Annotated[
-        list[str] | None, typer.Argument(metavar="[TAG]...", help="Words; without any, all tags are removed.")
-    ] = None,
-) -> ExitCode:
-    """Replace the tags of a run, which the list of runs shows.
-
-    Tags are kept in tags.json in the directory of results; the run itself does not change.
-
-    \b
-      rogue tag quickstart submitted figure-3
-    """
-    from rogue.reports.index.run_files import write_tags
-
-    manifest = read_manifest(run)
-    place = results_directory(run, str(manifest.experiment.get("name")))
-    if place is None:
-        expected = "one below a directory of results, RESULTS/EXPERIMENT/RUN, which keeps the tags"
-        raise UsageError(f"tag: got {run}, a run that was moved, expected {expected}; move it back.")
-    try:
-        write_tags(place, manifest.run_id, tags or [])
-    except ReportError as error:
-        raise UsageError(str(error)) from error
-    update_index(place)
-    return ExitCode.OK
 
 
 def rm(
@@ -80,56 +43,12 @@ def rm(
         return ExitCode.OK
     if not yes:
         _ask(len(doomed))
-    places = dict.fromkeys(run.parent.parent for run in doomed)
     try:
         for run in doomed:
             _remove(run)
     except KeyboardInterrupt as stop:
         raise StoppedError("stopped; the same `rogue rm` deletes the rest.", stop) from stop
-    finally:
-        for place in places:
-            if (place / "index.html").exists():
-                update_index(place)
     return ExitCode.OK
-
-
-PATIENCE_SECONDS: Final = 5.0
-"""Time that one process waits for another that writes the same page."""
-
-
-def update_index_of(runs: Iterable[Path]) -> None:
-    """Write the page of each results directory that has one of these runs."""
-    places: dict[Path | None, None] = {}
-    for run in runs:
-        with contextlib.suppress(Exception):  # another message explains what is wrong with the run
-            experiment = read_manifest(run).experiment.get("name")
-            places[results_directory(run, str(experiment))] = None
-    for place in places:
-        if place is not None:
-            update_index(place)
-
-
-def update_index(results: Path) -> None:
-    """Write the page of a results directory; print a message if that fails."""
-    try:
-        from rogue.reports.index import find_entries, write_index
-
-        with _one_at_a_time(results):
-            write_index(results, find_entries(results, is_locked))
-    except Exception as error:
-        notify(f"the list of runs was not written ({type(error).__name__}: {error})")
-
-
-@contextlib.contextmanager
-def _one_at_a_time(results: Path) -> Iterator[None]:
-    """Let writers take turns, so that the newest page stays; wait for a few seconds at most."""
-    descriptor = os.open(results, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with contextlib.suppress(OSError):  # a file system without locks
-            takes_lock(descriptor, fcntl.LOCK_EX, PATIENCE_SECONDS)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 _KEYS: Final = {"manifest.json": {"run_id", "cells", "experiment"}, "runs.json": {"schema", "runs"}}
@@ -171,7 +90,6 @@ def _is_from_rogue(run: Path) -> bool:
 
 
 def _remove(run: Path) -> None:
-
     try:
         with locked(run):
             shutil.rmtree(run)

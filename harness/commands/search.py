@@ -16,7 +16,6 @@ from rogue.harness.commands import completion
 from rogue.harness.commands import options as opt
 from rogue.harness.commands.opening import write_output
 from rogue.harness.commands.run import jobs_at_once
-from rogue.harness.commands.runs import update_index_of
 from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrupt
 from rogue.harness.plugins.trust import Trust
 from rogue.harness.results.named_run import DEFAULT_OUT
@@ -228,9 +227,7 @@ def _measured(weakness: Weakness, place: Path, jobs: int | None) -> Measured:
         return Measured({}, problem=plan)
     run = begin_run(Plan(plan.loaded, plan.testbed, ()), place, ("rogue", *sys.argv[1:]), datetime.now(UTC))
     with locked(run.directory), ProgressDisplay(plan.cells, error_console()) as display:
-        measured = weakness.measure(run, Workers(jobs_at_once(plan.testbed, jobs, None)), display)
-    update_index_of([run.directory])
-    return measured
+        return weakness.measure(run, Workers(jobs_at_once(plan.testbed, jobs, None)), display)
 
 
 def _summary(rows: Sequence[TriedWeakness], transport: str | None, testbed: str) -> str:

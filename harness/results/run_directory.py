@@ -82,12 +82,6 @@ def partial_report(run: Path) -> Path:
     return named.with_name(f"{named.name}-partial.html")
 
 
-def results_directory(run: Path, experiment: str) -> Path | None:
-    """Return the directory of results of a run that was not moved; else None."""
-    run = run.resolve()
-    return run.parent.parent if run.parent.name == experiment else None
-
-
 def files_below(directory: Path) -> Iterator[str]:
     """Yield the relative path of each file below a directory; OSError if a folder cannot be read.
 

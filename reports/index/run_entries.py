@@ -6,12 +6,12 @@ import stat
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from rogue.reports.index.run_files import RUNS, read_tags
+from rogue.reports.index.run_files import RUNS
 from rogue.reports.quantities import counted
 from rogue.reports.reading.files import CLAIMS, REPORT, TEXT_BYTES_MAX
 from rogue.workloads.manifest import MANIFEST
@@ -57,7 +57,6 @@ class Entry:
     total: int = 0
     failed: int = 0
     verdicts: str = ""
-    tags: tuple[str, ...] = ()
     problem: str = ""
     """A problem, as a sentence."""
     size_bytes: int = 0
@@ -285,13 +284,12 @@ DEPTH_MAX: Final = 2
 
 def find_entries(results: Path, is_locked: IsLocked, experiment: str | None = None) -> list[Entry]:
     """Return the runs and reports below a directory, or those of one experiment, newest first."""
-    runs, reports, tags = [], [], read_tags(results)
+    runs, reports = [], []
     for directory in _candidates(results):
         if is_regular(directory / RUNS) and not is_regular(directory / MANIFEST):
             reports.append(directory)
         else:
-            entry = read_entry(directory, is_locked)
-            runs.append(replace(entry, tags=tags.get(entry.run_id, ())))
+            runs.append(read_entry(directory, is_locked))
     known = {entry.run_id for entry in runs}
     entries = [*runs, *(read_combined(directory, known) for directory in reports)]
     if experiment is not None:

@@ -159,7 +159,6 @@ HEADLINES: Final[dict[str, Headlines]] = {
     ),
     "permutation": OF_NETWORKS,
     "all_to_all": OF_NETWORKS,
-    "pipeline": OF_PROGRAMS,
     "goal": OF_PROGRAMS,
     "poisson": OF_TRANSFERS,
     "trace": OF_TRANSFERS,

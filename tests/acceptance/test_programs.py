@@ -8,8 +8,7 @@ packets:
     t = (B + P h + r + (P / k) a) / C + (first packet) / C + 2 d,  2(n - 1) steps after the last host's start
 
 All-to-all on the same star: max-min fair rates of all pairs, recomputed whenever a flow ends; DCTCP within 5
-%. Pipeline of p stages, M micro-batches, f and b of computing, and transfers of t < f, b: (M + p - 2) (f + b)
-+ 2 (p - 1) t. In the kernel a ring takes as long as on the simulator, to 10 %; TCP has hosts of 1 Gb/s there
+%. In the kernel a ring takes as long as on the simulator, to 10 %; TCP has hosts of 1 Gb/s there
 (docs/explanation/testbeds.md). Source: Patarasuk and Yuan 2009; RFC 5681 for k of TCP.
 
 GOAL: under LogGOPS with o = g = O = 0 a message of s bytes is received L + (s - 1) G after its send has
@@ -134,18 +133,6 @@ def test_an_all_to_all_takes_as_long_as_with_max_min_fair_rates(
     pairs = {(a, b): parts[b] for a in range(hosts) for b in range(hosts) if a != b}
     expected_ns = fluid_ns(pairs, RATE_BPS * 1460 / 1538)
     assert max(table["end_ns"]) - min(table["start_ns"]) == pytest.approx(expected_ns, rel=tolerance)
-
-
-def test_a_pipeline_is_filled_and_emptied(tmp_path: Path) -> None:
-    stages, batches, forward_ns, backward_ns = 4, 8, 500_000, 900_000
-    workload = f"{{kind: pipeline, stages: {stages}, microbatches: {batches}, size: 250KB"
-    workload += f", forward: {forward_ns}ns, backward: {backward_ns}ns}}"
-    text = TEXT.format(hosts=stages, size=1000, transport="roce", operation="all_reduce")
-    cell = cell_of(tmp_path, f"workload={workload}", text=text)
-    table = SimulatorTestbed().run(cell, lambda _fraction: None).tables["flows"]
-    computed_ns = (batches + stages - 2) * (forward_ns + backward_ns)
-    expected_ns = computed_ns + 2 * (stages - 1) * step_ns(250_000)
-    assert max(table["arrived_ns"]) - min(table["start_ns"]) == pytest.approx(expected_ns, rel=0.01)
 
 
 KERNEL_TEXT = """\

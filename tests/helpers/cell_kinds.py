@@ -26,20 +26,6 @@ TOPOLOGIES_OWN: Mapping[str, tuple[Values, Values]] = {
         },
     ),
     "fat_tree": ({"k": 4, "rate": "1Gbps"}, {"k": 6, "rate": "2Gbps", "hosts_per_edge": 3}),
-    "degraded_fat_tree": (
-        {"k": 4, "rate": "1Gbps", "missing_links": 2, "slow_links": 20},
-        {
-            "k": 6, "rate": "2Gbps", "hosts_per_edge": 3, "missing_links": 3, "slow_links": 10,
-            "slow_rate": "100Mbps", "links_seed": 2,
-        },
-    ),
-    "dragonfly": (
-        {"rate": "1Gbps"},
-        {
-            "rate": "2Gbps", "switches_per_group": 2, "hosts_per_switch": 3, "global_links": 1, "groups": 3,
-            "global_delay": "5us",
-        },
-    ),
     "rail_optimised": (
         {"rate": "1Gbps", "servers_per_pod": 2, "rails": 2, "spines": 2},
         {"rate": "2Gbps", "pods": 2, "servers_per_pod": 3, "rails": 3, "spines": 1, "uplink_rate": "2Gbps"},
@@ -97,13 +83,6 @@ WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
         {
             "hosts": 4, "size": "30KB", "operation": "all_gather", "algorithm": "tree", "pieces": 2,
             "iterations": 2, "compute": "9us", "verb": "send",
-        },
-    ),
-    "pipeline": (
-        {"size": "20KB", "stages": 3},
-        {
-            "size": "30KB", "stages": 4, "microbatches": 2, "forward": "1ms", "backward": "2ms",
-            "verb": "send",
         },
     ),
     "goal": ({"file": GOAL}, {"file": OTHER_GOAL, "eager": "1KB", "verb": "send"}),

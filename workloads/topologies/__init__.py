@@ -3,8 +3,7 @@
 from typing import Final
 
 from rogue.workloads.topologies.clos import Clos, TwoTier
-from rogue.workloads.topologies.dragonfly import Dragonfly
-from rogue.workloads.topologies.fat_tree import DegradedFatTree, FatTree
+from rogue.workloads.topologies.fat_tree import FatTree
 from rogue.workloads.topologies.graph import Link
 from rogue.workloads.topologies.link_file import Links
 from rogue.workloads.topologies.multi_plane import MultiPlane
@@ -27,8 +26,6 @@ TOPOLOGIES: Final[dict[str, type[Topology]]] = {
     "two_tier": TwoTier,
     "clos": Clos,
     "fat_tree": FatTree,
-    "degraded_fat_tree": DegradedFatTree,
-    "dragonfly": Dragonfly,
     "rail_optimised": RailOptimised,
     "multi_plane": MultiPlane,
     "multi_bottleneck": MultiBottleneck,

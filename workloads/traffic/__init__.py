@@ -9,7 +9,6 @@ from rogue.workloads.traffic.host_pairs import AllToAll, ClosPairs, Permutation
 from rogue.workloads.traffic.many_pairs import ManyPairs
 from rogue.workloads.traffic.pairs import Pairs
 from rogue.workloads.traffic.pingmesh import Pingmesh
-from rogue.workloads.traffic.pipeline import Pipeline
 from rogue.workloads.traffic.poisson import Poisson
 from rogue.workloads.traffic.single_flow import Ping, RttAccuracy
 from rogue.workloads.traffic.trace import Trace
@@ -24,7 +23,6 @@ WORKLOADS: Final[dict[str, type[Workload]]] = {
     "permutation": Permutation,
     "all_to_all": AllToAll,
     "collective": Collective,
-    "pipeline": Pipeline,
     "goal": Goal,
     "many_pairs": ManyPairs,
     "poisson": Poisson,

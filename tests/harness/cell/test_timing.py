@@ -102,8 +102,8 @@ def test_late_large_transfer_sets_the_duration(tmp_path: Path) -> None:
 
 
 def test_computation_counts_in_the_duration(tmp_path: Path) -> None:
-    """Two stages, three micro-batches of 2 s forward and 1 s back: (3 + 2 - 1) (2 + 1) less the last 1 s."""
-    workload = "workload={kind: pipeline, stages: 2, microbatches: 3, size: 1KB, forward: 2s, backward: 1s}"
+    """Each of two hosts adds a received block in 2 s, before the reduced block goes around."""
+    workload = "workload={kind: collective, hosts: 2, size: 2KB, compute: 2s}"
     timing = cell_of(tmp_path, workload).timing
-    assert timing.traffic_ns == pytest.approx(11e9, rel=0.001)
+    assert timing.traffic_ns == pytest.approx(2e9, rel=0.001)
     assert timing.limit_ns == 10 * timing.traffic_ns

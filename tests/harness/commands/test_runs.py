@@ -1,21 +1,16 @@
-"""Tests: keep the list of runs, tag runs and delete them."""
+"""Tests: list runs and delete them."""
 
-import fcntl
 import json
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 from helpers.command_line import rogue, rogue_at_terminal
 from helpers.experiments import write_experiment
-from helpers.sample_run import write_sample_run
 from helpers.small_runs import cell, manifest
 
-from rogue.harness.commands import runs
-from rogue.harness.commands.runs import rm, tag, update_index, update_index_of
-from rogue.harness.errors import ExitCode, HarnessError, StoppedError, UsageError
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.commands.runs import rm
+from rogue.harness.errors import HarnessError, StoppedError, UsageError
 from rogue.harness.results.run_directory import locked, partial_report
 
 
@@ -33,68 +28,12 @@ def run(tmp_path: Path) -> Path:
     return make(tmp_path / "results")
 
 
-def test_the_results_of_a_run_get_their_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = make(tmp_path)
-    update_index_of([run, run])
-    assert run.name in (tmp_path / "index.html").read_text()
-    assert capsys.readouterr() == ("", "")
-
-
-def test_moved_run_gets_no_page(tmp_path: Path) -> None:
-    run = make(tmp_path).rename(tmp_path / "copy")
-    update_index_of([run, tmp_path / "gone"])
-    assert not list(tmp_path.rglob("index.html"))
-
-
-def test_unwritable_page_is_a_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "index.html").write_text("mine")
-    update_index(tmp_path)
-    update_index(tmp_path / "gone")
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("rogue: the list of runs was not written (ReportError: ")
-    assert second.startswith("rogue: the list of runs was not written (FileNotFoundError: ")
-    assert (tmp_path / "index.html").read_text() == "mine"
-
-
-def test_lock_of_a_hanging_process_is_not_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "PATIENCE_SECONDS", 0.0)
-    descriptor = os.open(tmp_path, os.O_RDONLY)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
-    update_index(tmp_path)
-    os.close(descriptor)
-    assert (tmp_path / "index.html").exists()
-
-
-def test_tag_is_listed_and_leaves_the_run_unchanged(tmp_path: Path) -> None:
-    run = write_sample_run(tmp_path / "run")
-    name = str(read_manifest(run).experiment["name"])
-    (tmp_path / "results" / name).mkdir(parents=True)
-    run = run.rename(tmp_path / "results" / name / read_manifest(run).run_id)
-    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
-    assert tag(run, ["submitted"]) is ExitCode.OK
-    assert "<td>submitted</td>" in (tmp_path / "results/index.html").read_text()
-    assert before == {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
-    with pytest.raises(UsageError, match="got 'NO', expected small letters"):
-        tag(run, ["NO"])
-
-
-def test_a_run_that_was_moved_has_no_place_for_tags(tmp_path: Path) -> None:
-    run = write_sample_run(tmp_path / "run")
-    with pytest.raises(UsageError, match="a run that was moved, expected one below a directory of results"):
-        tag(run, ["submitted"])
-
-
-def test_deleted_run_leaves_the_page(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_is_deleted_with_its_partial_report(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = run.parent.parent
-    other = make(results, "shuffle", "20261121T101500Z-000002")
+    make(results, "shuffle", "20261121T101500Z-000002")
     partial_report(run).write_text("x")
-    update_index(results)
-    assert run.name in (results / "index.html").read_text()
     assert rm([run, run], yes=True) == 0
-    assert sorted(path.name for path in results.iterdir()) == ["index.html", "shuffle"]
-    page = (results / "index.html").read_text()
-    assert run.name not in page
-    assert other.name in page
+    assert [path.name for path in results.iterdir()] == ["shuffle"]
     assert capsys.readouterr().err == f"{run}: incast, complete, 1 cell, 3 MB\n"
 
 
@@ -184,15 +123,13 @@ def test_failed_deletion_is_an_error(run: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_run_is_listed_reported_and_removed(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     runs = [rogue(tmp_path, "run", "experiment.yaml", "--testbed", "fake").run for _ in range(2)]
-    page = (tmp_path / "results/index.html").read_text()
-    assert all(f'href="./small/{run.name}/report.html"' in page for run in runs)
     listed = rogue(tmp_path, "list", "runs", "--experiment", "small").out.splitlines()
     assert [line.split()[-1] for line in listed[1:]] == sorted(map(str, runs), reverse=True)
     dry = rogue(tmp_path, "rm", runs[0].name, "--dry-run")
     assert (dry.code, dry.out.startswith(f"{tmp_path / runs[0]}: small, complete")) == (0, True)
     done = rogue(tmp_path, "rm", str(runs[0]), "--yes")
     assert (done.code, done.out) == (0, ""), done.err
-    assert runs[0].name not in (tmp_path / "results/index.html").read_text()
+    assert runs[0].name not in rogue(tmp_path, "list", "runs").out
     assert rogue(tmp_path, "rm", str(runs[0]), "--yes").code == 2
 
 
@@ -204,9 +141,6 @@ def test_combined_report_is_listed_with_the_results(tmp_path: Path) -> None:
     report = Path(done.out.strip())
     assert report.parent.parent == tmp_path / "results/reports"
     assert "report on 2 runs" in rogue(tmp_path, "list", "runs").out
-    assert (
-        f'href="./reports/{report.parent.name}/report.html"' in (tmp_path / "results/index.html").read_text()
-    )
     assert all(rogue(tmp_path, "verify", run).code == 0 for run in runs)
     named = rogue(tmp_path, "report", *runs, "--out", "both.html", ROGUE_FAKE_REPORT="real")
     assert (named.code, named.out) == (0, "both.html\n"), named.err

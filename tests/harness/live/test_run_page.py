@@ -48,7 +48,7 @@ class NoFigures(AbstractContextManager[None]):
 @pytest.fixture
 def figures(monkeypatch: pytest.MonkeyPatch) -> type[NoFigures]:
     own = type("OwnFigures", (NoFigures,), {})
-    monkeypatch.setattr(module, "Figures", own)
+    monkeypatch.setattr(module, "PreviewProcess", own)
     return own
 
 

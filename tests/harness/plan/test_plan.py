@@ -228,7 +228,6 @@ CORNERS: dict[str, tuple[str, ...]] = {
     "permutation": ("size: 1B", "size: 1B, shift: 1, repeat_for: 1ns"),
     "all_to_all": ("size: 1B, hosts: 1", "size: 1B, hosts: 2", "size: 1B, hosts: 2, repeat_for: 1ns"),
     "collective": ("hosts: 2, size: 2B", "hosts: 2, size: 1B", "hosts: 2, size: 2B, iterations: 0"),
-    "pipeline": ("size: 1B, stages: 1", "size: 1B, stages: 2, microbatches: 1"),
     "goal": ("file: empty.goal", "file: calc.goal"),
     "many_pairs": (
         "hosts: 2, load: 0.001, arrive_for: 1ns, drain_for: 1ns",

@@ -20,7 +20,6 @@ from rogue.harness.results.run_directory import (
     is_locked,
     locked,
     partial_report,
-    results_directory,
     write_whole,
 )
 from rogue.workloads.manifest import MANIFEST
@@ -71,12 +70,6 @@ def test_partial_report_is_beside_the_run(tmp_path: Path, monkeypatch: pytest.Mo
     assert partial_report(run) == beside
     monkeypatch.chdir(run)
     assert partial_report(Path()) == beside
-
-
-def test_results_directory_of_a_run(tmp_path: Path) -> None:
-    run = create_run_directory(tmp_path, "incast", NOON)
-    assert results_directory(run, "incast") == tmp_path.resolve()
-    assert results_directory(run, "other") is None
 
 
 def stored_run(run: Path) -> dict[str, str]:

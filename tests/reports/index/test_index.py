@@ -1,23 +1,16 @@
-"""The list of runs: what is found, what is said of it, and the page; whatever the files hold."""
+"""Tests: the list of runs, also of runs whose files are damaged or hostile."""
 
 import json
-import os
 import subprocess
 import sys
 import unicodedata
 from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
-from helpers.browser import DARK, LOGGED, browse, complaints, measured, steps_in, with_probe
-from helpers.html_page import Page
 from helpers.small_runs import cell, manifest
 
-from rogue.reports.errors import ReportError
-from rogue.reports.index import Entry, State, find_entries, run_entries, write_index
-from rogue.reports.index.page import index_page
+from rogue.reports.index import Entry, State, find_entries, run_entries
 from rogue.reports.index.run_entries import shown
-from rogue.reports.index.run_files import write_tags
 
 
 def make(results: Path, name: str, number: int, **changes: object) -> Path:
@@ -222,100 +215,7 @@ class TestText:
         assert len(shown("x" * 10_000)) == 200
 
 
-class TestPage:
-    def test_leads_to_every_report_and_anchor(self, tmp_path: Path) -> None:
-        run = make(tmp_path, "incast", 20)
-        make(tmp_path, "shuffle", 21)
-        (run / "report.html").write_text("x")
-        page = Page(write_index(tmp_path, entries(tmp_path)).read_text())
-        assert f"./incast/{run.name}/report.html" in page.hrefs
-        assert {"runs-incast", "runs-shuffle"} <= page.targets <= set(page.ids)
-        assert len(page.ids) == len(set(page.ids))
-        assert not {tag for tag, _ in page.elements} & {"iframe", "img", "form"}
-        for href in page.hrefs:
-            assert href.startswith(("#", "data:,")) or (tmp_path / href).exists()
-
-    def test_hostile_names_are_words(self, tmp_path: Path) -> None:
-        name = "javascript:alert(1)<script>?#%2e" + os.fsdecode(b"\xff")
-        run = make(tmp_path, name, 20, title=HOSTILE, testbed=HOSTILE)
-        (run / "report.html").write_text("x")
-        text = index_page(tmp_path, entries(tmp_path))
-        page = Page(text)
-        text.encode()
-        assert text.count("<script") == 1
-        assert all(href.startswith(("./", "#", "data:,")) for href in page.hrefs)
-        paths = [unquote(href, errors="surrogateescape") for href in page.hrefs if href.startswith("./")]
-        assert str(run.relative_to(tmp_path) / "report.html") in [str(Path(path)) for path in paths]
-
-    def test_tags_are_shown(self, tmp_path: Path) -> None:
-        run = make(tmp_path, "incast", 20)
-        assert "submitted" not in index_page(tmp_path, entries(tmp_path))
-        write_tags(tmp_path, run.name, ["submitted", "figure-3"])
-        assert "<td>submitted, figure-3</td>" in index_page(tmp_path, entries(tmp_path))
-
-    def test_names_that_give_the_same_anchor(self, tmp_path: Path) -> None:
-        for name in ("a b", "a-b", "A.B"):
-            make(tmp_path, name, 20)
-        ids = Page(index_page(tmp_path, entries(tmp_path))).ids
-        assert {"runs-a-b", "runs-a-b-2", "runs-a-b-3"} <= set(ids)
-
-    def test_is_written_again_but_replaces_no_page_of_others(self, tmp_path: Path) -> None:
-        write_index(tmp_path, [])
-        make(tmp_path, "incast", 20)
-        assert "runs-incast" in write_index(tmp_path, entries(tmp_path)).read_text()
-        (tmp_path / "index.html").write_text("mine")
-        with pytest.raises(ReportError, match="is not one that rogue wrote; move it away"):
-            write_index(tmp_path, [])
-        (tmp_path / "index.html").unlink()
-        (tmp_path / "index.html").symlink_to(tmp_path / "elsewhere.html")
-        with pytest.raises(ReportError, match="is not one that rogue wrote"):
-            write_index(tmp_path, [])
-
-    def test_no_run_says_how_to_make_one(self, tmp_path: Path) -> None:
-        assert "rogue run quickstart" in index_page(tmp_path, [])
-
-
 def test_a_list_loads_nothing_heavy() -> None:
     source = "import sys, rogue.reports.index; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
     assert not {"numpy", "pandas", "pyarrow", "matplotlib", "scipy"} & set(done.stdout.split())
-
-
-@pytest.mark.needs("chromium")
-@pytest.mark.parametrize("options", [("--window-size=390,900",), ("--window-size=1280,900",), (DARK,)])
-def test_in_a_browser(tmp_path: Path, options: tuple[str, ...]) -> None:
-    """Every text can be read, nothing is loaded, and only tables scroll sideways."""
-    make(tmp_path, "incast", 20, status="partial")
-    (make(tmp_path, "shuffle", 21) / "manifest.json").unlink()
-    page = write_index(tmp_path, entries(tmp_path))
-    assert complaints(browse(page, tmp_path, *LOGGED)) == []
-    found = measured(with_probe(page, tmp_path / "probe.html"), tmp_path, *options)
-    assert isinstance(found["worst"], list)
-    assert found["worst"][0][0] >= 4.5, found["worst"]
-    assert (found["wide"], found["loaded"]) == (0, [])
-
-
-@pytest.mark.needs("chromium")
-def test_runs_are_sorted_below_the_name_of_their_experiment_and_found_by_a_word(tmp_path: Path) -> None:
-    for number in (20, 21, 22):
-        run = make(tmp_path, "incast", number)
-        (run / "cells/some").write_bytes(b"x" * (1500 if number == 20 else 200 * number))
-    make(tmp_path, "shuffle", 23)
-    write_tags(tmp_path, run.name, ["submitted"])
-    page = write_index(tmp_path, entries(tmp_path))
-    steps = """
-      const rows = () => [...document.querySelector(".runs").tBodies].map(body =>
-        [...body.rows].filter(row => !row.hidden).map(row => row.cells[0].textContent.slice(0, 10)));
-      [...document.querySelectorAll(".sort")].find(each => each.textContent === "Size").click();
-      const sorted = rows();
-      const find = document.querySelector("input");
-      find.value = "submitted";
-      find.oninput();
-      return {sorted, found: rows()};
-    """
-    asked = steps_in(page, tmp_path, steps)
-    assert asked["sorted"] == [
-        ["shuffle Th", "2026-11-23"],
-        ["incast The", "2026-11-20", "2026-11-21", "2026-11-22"],
-    ]
-    assert asked["found"] == [["shuffle Th"], ["incast The", "2026-11-22"]]

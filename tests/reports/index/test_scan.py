@@ -1,8 +1,6 @@
 """Tests: find runs, and reports over several runs."""
 
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,65 +9,12 @@ from helpers.small_runs import cell, manifest
 
 from rogue.reports.errors import ReportError
 from rogue.reports.index.run_files import (
-    TAGS_MAX,
     combined_directory,
     make_combined_directory,
-    read_tags,
     results_directory,
     runs_text,
-    write_tags,
 )
 from rogue.reports.reading.load import Run
-
-
-def test_tags_are_kept_by_run_and_replaced(tmp_path: Path) -> None:
-    write_tags(tmp_path, "one", ["submitted", "figure-3", "submitted"])
-    write_tags(tmp_path, "two", ["draft"])
-    assert read_tags(tmp_path) == {"one": ("submitted", "figure-3"), "two": ("draft",)}
-    write_tags(tmp_path, "one", [])
-    assert read_tags(tmp_path) == {"two": ("draft",)}
-
-
-@pytest.mark.parametrize("tag", ["", "Über", "a b", "-x", "x" * 33, "a\n"])
-def test_invalid_tag_is_an_error(tmp_path: Path, tag: str) -> None:
-    with pytest.raises(ReportError, match="expected small letters, digits"):
-        write_tags(tmp_path, "one", [tag])
-    with pytest.raises(ReportError, match="expected at most 16"):
-        write_tags(tmp_path, "one", [f"t{number}" for number in range(TAGS_MAX + 1)])
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("text", ["", "[", "[]", '{"one": 7}', '{"one": ["<b>", 3]}', "[" * 100_000])
-def test_a_file_of_others_costs_the_tags_alone(tmp_path: Path, text: str) -> None:
-    (tmp_path / "tags.json").write_text(text)
-    assert not any(read_tags(tmp_path).values())
-
-
-def test_no_link_is_followed(tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").write_text(json.dumps({"one": ["submitted"]}))
-    (tmp_path / "tags.json").symlink_to(tmp_path / "elsewhere")
-    assert read_tags(tmp_path) == {}
-
-
-@pytest.mark.parametrize("text", ["", '{"one": ["draft"]', "[]"])
-def test_unreadable_tags_are_not_overwritten(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "tags.json"
-    file.write_text(text)
-    with pytest.raises(ReportError, match="correct or remove it"):
-        write_tags(tmp_path, "two", ["submitted"])
-    assert file.read_text() == text
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
-def test_special_file_of_tags_is_an_error(tmp_path: Path, make: Callable[[Path], None]) -> None:
-    """Opening a pipe without a writer would block, and reading a device would never end."""
-    path = tmp_path / "tags.json"
-    make(path)
-    before = path.lstat()
-    assert read_tags(tmp_path) == {}
-    with pytest.raises(ReportError, match="correct or remove it"):
-        write_tags(tmp_path, "one", ["submitted"])
-    assert (path.lstat().st_ino, path.lstat().st_mode) == (before.st_ino, before.st_mode)
 
 
 def made(results: Path, name: str, run_id: str, created_utc: str) -> Run:

@@ -20,7 +20,6 @@ EXAMPLES: dict[str, dict[str, object]] = {
     "doubling": {"senders": 4},
     "clos_pairs": {"size": "1MB", "pairs": 3, "connections": 2},
     "permutation": {"size": "1MB", "shift": 3},
-    "pipeline": {"size": "1MB"},
     "collective": {"hosts": 4, "size": "1MB"},
     "all_to_all": {"hosts": 4, "size": "1MB"},
     "pingmesh": {"run_for": "1s", "places": [1, 2]},

@@ -28,7 +28,7 @@ class SwiftPath:
     def acknowledge(
         self, delay_us: float, after_us: float = 1000, packets: int = 1, recoveries: int = 0
     ) -> float:
-        """Return the window in packets, as it is believed."""
+        """Return the window in packets, as it is read_metrics."""
         self._now_ps += round(after_us * MICROSECOND_PS)
         self._psn += packets
         self._recoveries += recoveries

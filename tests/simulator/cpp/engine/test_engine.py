@@ -151,8 +151,10 @@ except Exception as error:
     resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
     print(type(error).__name__, error)
 """
-    said, complaint = output_of(program)
-    assert re.fullmatch(r"SimulationError no memory for more than \d+ packets under way\n", said), complaint
+    number_from, complaint = output_of(program)
+    assert re.fullmatch(r"SimulationError no memory for more than \d+ packets under way\n", number_from), (
+        complaint
+    )
 
 
 ROUNDS = 400

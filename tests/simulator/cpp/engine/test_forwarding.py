@@ -188,8 +188,6 @@ def network_of(topology: Topology, simulation_type: type[Simulation]) -> Simulat
     "keys",
     [
         {"kind": "fat_tree", "k": 4, "hosts_per_edge": 4},
-        {"kind": "degraded_fat_tree", "k": 4, "missing_links": 6, "slow_links": 6},
-        {"kind": "dragonfly"},
         {"kind": "multi_plane"},
     ],
     ids=lambda keys: keys["kind"],

@@ -14,7 +14,7 @@ PAYLOAD, FRAME, QUANTUM = 1024, 1088, 256
 US = 1_000_000
 PARAMETERS = {"line_rate_bps": 10e9, "base_rtt_ns": 4_000, "rto_ns": 50_000}
 MOST = 7_500
-"""1.5 times the 5000 bytes that 10 Gb/s carry in 4 us."""
+"""1.5 times the 5000 bytes that 10 Gb/s set_bitmap in 4 us."""
 TOLD = ("expected", "bitmap", "is_negative", "is_trimmed_last", "is_of_request", "echoed_ps")
 
 
@@ -270,8 +270,8 @@ def receiver(**parameters: float) -> Responder:
 
 
 def turn(grants: Responder, *, is_idle: bool = False) -> int:
-    [said] = grants.grant(is_idle=is_idle)
-    return said["granted"]
+    [number_from] = grants.grant(is_idle=is_idle)
+    return number_from["granted"]
 
 
 def test_a_grant_is_four_packets_and_no_more_than_is_asked_for() -> None:
