@@ -125,8 +125,11 @@ def counted(count: int, noun: str) -> str:
 
 
 def joined(words: list[str]) -> str:
-    """Write a list as a sentence does: `a, b and c`."""
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+    """Write a list as a sentence does: `a, b and c`; with semicolons if a word has a comma."""
+    if len(words) < 2:
+        return "".join(words)
+    comma, last = ("; ", "; and ") if any(", " in word for word in words) else (", ", " and ")
+    return last.join([comma.join(words[:-1]), words[-1]])
 
 
 SEEDS_MAX = 5

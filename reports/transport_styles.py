@@ -134,7 +134,7 @@ def styles_of(transports: Iterable[tuple[str, str]]) -> dict[str, TransportStyle
     one, so that no two of a run look alike.
     """
     names = {label: transport for transport, label in transports}
-    styles = {label: TRANSPORT_STYLES[label] for label in names if label in TRANSPORT_STYLES}
+    styles = {label: TRANSPORT_STYLES[label] for label in names if names[label] == label in TRANSPORT_STYLES}
     for label, transport in names.items():
         if label not in styles:
             styles[label] = _spare_style(transport, label, list(styles.values()))
@@ -157,10 +157,10 @@ def _spare_style(transport: str, label: str, used: Sequence[TransportStyle]) -> 
 
 
 def _name(transport: str, label: str) -> str:
-    """Return the name of a transport that is not in the table: with its parameters, or its label."""
+    """Return a label as the user wrote it; else the name of the transport, with its parameters if any."""
+    if label != transport and not label.startswith(f"{transport},"):
+        return label
     known = TRANSPORT_STYLES.get(transport)
     name = known.name if known else _spoken(transport)
-    if label == transport:
-        return name
-    own = label.removeprefix(f"{transport},")
-    return f"{name} ({', '.join(own.split(','))})" if known or own != label else label
+    parameters = label.removeprefix(transport).removeprefix(",")
+    return f"{name} ({', '.join(parameters.split(','))})" if parameters else name

@@ -97,6 +97,9 @@ def figures(
             autocompletion=completion.figures,
         ),
     ] = None,
+    panel: Annotated[
+        str, typer.Option(metavar="TITLE", help="With one --only: draw only the panels of this title.")
+    ] = "",
     formats: Annotated[
         str, typer.Option("--format", help="Some of these with commas; tex is the tables, in LaTeX.")
     ] = "pdf,svg,png,csv",
@@ -118,6 +121,7 @@ def figures(
     \b
       rogue figures latest
       rogue figures quickstart --only throughput --width 84mm --format pdf
+      rogue figures latest --only size_slowdowns --panel p99
     """
     from rogue.reports.claims import hold_against, read_claims
     from rogue.reports.export.figure_files import FilesWanted, read_style_sheet
@@ -131,6 +135,9 @@ def figures(
     width_inches, kinds = parsed_width(width), parsed_formats(formats)
     directory = _new_directory("figures", out or run.resolve().with_name(f"{manifest.run_id}-figures"))
     names = _known_names(only or (), list(FIGURES))
+    if panel and len(names) > 1:
+        got = f"got {panel!r} for {len(names)} figures, expected one figure"
+        raise UsageError(f"--panel: {got}; name it with --only.")
     try:
         sheet = read_style_sheet(style) if style else {}
         results = Results(Run(run))
@@ -140,7 +147,11 @@ def figures(
     names = _drawable(results, names, is_named=bool(only))
     tables = latex_tables(results) if TABLES in kinds else {}
     drawn = tuple(kind for kind in kinds if kind != TABLES)
-    written = _write(results, FilesWanted(width_inches, tuple(names), drawn, sheet, tables), directory)
+    wanted = FilesWanted(width_inches, tuple(names), drawn, sheet, tables, panel)
+    try:
+        written = _write(results, wanted, directory)
+    except ReportError as error:
+        raise UsageError(str(error)) from error
     for problem in results.run.problems:
         notify(problem)
     of_tables = f" and {counted(len(tables), 'table')}" if tables else ""

@@ -15,9 +15,11 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from rogue.reports.drawing.panels import SHADES, Values, plain
 from rogue.reports.quantities import NEVER
@@ -215,8 +217,7 @@ def _shades(axis: Axes, rows: Rows) -> None:
     Shades are logarithmic up to `most`, and the same in all panels; values below the first have none. Bars
     are vectors, because the page's policy allows no embedded images.
     """
-    most = max(float(rows.data["most"].iloc[0]), 2 * SHADE_LEAST)
-    levels = np.geomspace(SHADE_LEAST, most, SHADES.N + 1)[:-1]
+    levels = shade_edges(float(rows.data["most"].iloc[0]))[:-1]
     for place, (_, own) in enumerate(rows.data.groupby(rows.y, sort=False)):
         ends, shades = [0.0, *own[rows.x]], np.digitize(own["value"], levels)
         edges = [0, *(np.flatnonzero(np.diff(shades)) + 1).tolist(), len(shades)]
@@ -228,6 +229,23 @@ def _shades(axis: Axes, rows: Rows) -> None:
     axis.set_yticks(range(len(names)), names)
     axis.set_xlim(0, float(rows.data[rows.x].max()))
     axis.grid(visible=False)
+
+
+def shade_edges(most: float) -> Values:
+    """Return the edges of the shades, in logarithmic steps."""
+    return np.geomspace(SHADE_LEAST, max(most, 2 * SHADE_LEAST), SHADES.N + 1)
+
+
+def colour_scale(axes: Sequence[Axes], norm: Normalize, text: Callable[[float], str], name: str) -> None:
+    """Put a scale of the shades at the right of the panels, with `text` at its ticks."""
+    figure = axes[0].get_figure(root=True)
+    assert figure is not None, "panels belong to a figure"
+    ticks = FuncFormatter(lambda value, _: text(value))
+    scale = figure.colorbar(
+        ScalarMappable(norm, SHADES), ax=list(axes), label=name, format=ticks, fraction=0.05, aspect=30
+    )
+    scale.ax.yaxis.set_minor_formatter(NullFormatter())
+    scale.ax.set_label("colour scale")
 
 
 KINDS: Final[dict[str, Callable[[Axes, Rows], None]]] = {

@@ -133,6 +133,11 @@ def scaled_inches(inches: float) -> float:
     return inches * float(rcParams["font.size"]) / TYPE_POINTS
 
 
+def is_narrow() -> bool:
+    """True in a column of a paper, which has room for one panel."""
+    return _width_inches.get() < scaled_inches(2 * PANEL_INCHES_MIN)
+
+
 def columns_that_fit(wanted: int) -> int:
     """Return how many panels have room beside each other, at most `wanted`."""
     return max(1, min(wanted, int(_width_inches.get() / scaled_inches(PANEL_INCHES_MIN))))

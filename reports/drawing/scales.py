@@ -9,12 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from rogue.reports.drawing.panels import plain, scaled_inches
-from rogue.reports.quantities import Unit, duration_text, quantity_text, size_text
+from rogue.reports.quantities import NARROW_SPACE, Unit, duration_text, quantity_text, size_text
 from rogue.reports.results import factor_name
 from rogue.workloads.units import QUANTITY_OF_SUFFIX, UnitError
 
 Side = Literal["x", "y"]
 
+SECONDS: Final = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+"""Units of an axis of time."""
 LONG_AXIS: Final = 100.0
 """A logarithmic axis over a larger ratio has ticks at powers of ten only."""
 LINEAR_BELOW_BYTES: Final = 1000
@@ -88,15 +90,17 @@ def _fraction(axes: Sequence[Axes], side: Side) -> None:
 
 
 def _seconds(axes: Sequence[Axes], side: Side) -> None:
-    """Count seconds from 0 on, with few ticks, each in the unit that suits it."""
+    """Count time from 0 on, with few ticks, all in the unit that suits the longest of the panels."""
     for axis in axes:
         axis.set(**{f"{side}lim": (0, None)})
-        _ticks(
-            axis,
-            side,
-            MaxNLocator(INTERVALS_MAX, steps=[1, 2, 2.5, 5, 10]),
-            lambda value: duration_text(1e9 * value),
-        )
+    end_s = max(float(getattr(axis, f"get_{side}lim")()[1]) for axis in axes)
+    symbol, size_s = next((unit for unit in SECONDS if end_s >= unit[1]), SECONDS[-1])
+
+    def text(value: float) -> str:
+        return f"{float(f'{value / size_s:.6g}'):g}{NARROW_SPACE}{symbol}"
+
+    for axis in axes:
+        _ticks(axis, side, MaxNLocator(INTERVALS_MAX, steps=[1, 2, 2.5, 5, 10]), text)
 
 
 def _logarithmic(text: Callable[[float], str]) -> Callable[[Sequence[Axes], Side], None]:

@@ -102,6 +102,8 @@ class FilesWanted:
     """Settings of matplotlib over the report's look; see `read_style_sheet`."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Files beside the figures, by name."""
+    panel: str = ""
+    """The only panel that is drawn; empty for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,7 @@ def write_figures(
 
 def _write_figure(results: Results, wanted: FilesWanted, name: str, directory: Path) -> FigureResult:
     figure = FIGURES[name]()
+    figure.panel = wanted.panel
     skipped = figure.skipped_because(results)
     if skipped:
         return FigureResult(name, skipped=skipped)
@@ -181,7 +184,7 @@ def _write_figure(results: Results, wanted: FilesWanted, name: str, directory: P
         for kind in wanted.formats:
             content = _content(kind, drawn, figure, results)
             (directory / f"{name}.{kind}").write_bytes(content)
-    caption = caption_of(figure, results)
+        caption = caption_of(figure, results)
     (directory / f"{name}.txt").write_text(f"{caption}\n", encoding="utf-8")
     (directory / f"{name}.tex").write_text(f"\\caption{{{latex_text(caption)}}}\n", encoding="utf-8")
     return result

@@ -11,6 +11,7 @@ from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.drawing.layers import Layer, Looks, draw, legend_entries
 from rogue.reports.drawing.panels import Share, compared_panels, legend_above, panels, turn_crowded_names
 from rogue.reports.drawing.scales import Axis
+from rogue.reports.errors import ReportError
 from rogue.reports.results import Results, Setting, settings_by_point, spoken_text
 from rogue.reports.results.points import chosen_points, points_text, quoted_points
 
@@ -29,6 +30,8 @@ class ReportFigure(ABC):
     """True if a factor point takes no panel, so that none is left out."""
     x: ClassVar[Axis] = Axis("x", "")
     y: ClassVar[Axis] = Axis("y", "")
+    panel: str = ""
+    """The only panel that is drawn: its title or a part of it, such as `p99`; empty for all."""
     _known: tuple[Results, pd.DataFrame] | None = None
 
     def settings(self, results: Results) -> list[Setting]:
@@ -67,8 +70,19 @@ class ReportFigure(ABC):
     def data(self, results: Results) -> pd.DataFrame:
         """Return the drawn data, a row per mark, which is also the CSV. Empty without `rows`."""
         if self._known is None or self._known[0] is not results:
-            self._known = results, self.rows(results)
+            self._known = results, self._chosen(self.rows(results))
         return self._known[1]
+
+    def _chosen(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of the chosen panel; ReportError if there is none of that title."""
+        if not self.panel:
+            return rows
+        titles = list(dict.fromkeys(map(str, rows["panel"]))) if "panel" in rows else []
+        chosen = [title for title in titles if self.panel in (title, *title.split(": "))]
+        if not chosen:
+            expected = f"one of {'; '.join(filter(None, titles))}" if any(titles) else "no panel"
+            raise ReportError(f"--panel: {self.title}: got {self.panel!r}, expected {expected}.")
+        return rows[rows["panel"].isin(chosen)].reset_index(drop=True)
 
     def rows(self, results: Results) -> pd.DataFrame:
         """Compute the drawn data: columns `panel` and `series`, and those of `x` and `y`."""

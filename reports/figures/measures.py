@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
-from rogue.reports.drawing.layers import Layer, Looks, draw_fields
+from rogue.reports.drawing.layers import Layer, Looks, colour_scale, draw_fields
 from rogue.reports.drawing.panels import (
     COLUMNS_MAX,
     Share,
@@ -234,7 +234,8 @@ class FactorSweep(MeasuresFigure):
     def finish(self, axes: list[Axes], results: Results) -> None:
         """Write the factor's values below, and a unit that suits each height."""
         settings, data = self.shown(results), self.data(results)
-        for axis, metric in zip(axes, self.metrics(results, settings), strict=True):
+        of_titles = {metric.title: metric for metric in self.metrics(results, settings)}
+        for axis, metric in ((axis, of_titles[str(axis.get_label())]) for axis in axes):
             own = data[data["panel"] == metric.title]
             highs = own["high"].clip(upper=1.4 * own["mean"].max()).dropna()
             apply(axis, _across(settings))
@@ -292,6 +293,7 @@ class TwoFactors(MeasuresFigure):
         data, (below, beside) = self.data(results), _ordered(self.shown(results))
         titles, columns = list(dict.fromkeys(data["panel"])), COLUMNS_MAX if len(below[1]) < 4 else 2
         figure, axes = panels(titles, columns, share="none", height_inches=1.0 + 0.3 * len(beside[1]))
+        scaled: dict[str, tuple[Normalize, list[Axes]]] = {}
         for axis, title in zip(axes, titles, strict=True):
             own = data[data["panel"] == title]
             metric = METRICS[own["metric"].iloc[0]]
@@ -300,6 +302,10 @@ class TwoFactors(MeasuresFigure):
             grid = grid.reindex(index=beside[1], columns=below[1])
             draw_fields(axis, grid, partial(readable, unit=metric.unit), norm)
             axis.set(xlabel=plain(factor_name(below[0])), ylabel=plain(factor_name(beside[0]), 18))
+            scaled.setdefault(metric.name, (norm, []))[1].append(axis)
+        for name, (norm, own_axes) in scaled.items():
+            text = partial(readable, unit=METRICS[name].unit)
+            colour_scale(own_axes, norm, text, METRICS[name].title)
         turn_crowded_names(figure)
         return figure
 

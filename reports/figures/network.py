@@ -4,14 +4,23 @@ from typing import ClassVar, Final
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import Normalize
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from rogue.reports.cells.bottleneck import bottleneck_sentence, uses
 from rogue.reports.cells.transfers import natural
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.drawing.layers import POINTS_MAX, Layer, draw_fields
-from rogue.reports.drawing.panels import COLUMNS_MAX, Share, panels, turn_crowded_names
+from rogue.reports.drawing.layers import POINTS_MAX, SHADE_LEAST, Layer, colour_scale, draw_fields
+from rogue.reports.drawing.panels import (
+    COLUMNS_MAX,
+    Share,
+    columns_that_fit,
+    is_narrow,
+    panels,
+    scaled_inches,
+    turn_crowded_names,
+)
 from rogue.reports.drawing.scales import Axis
 from rogue.reports.figures.figure import Plot
 from rogue.reports.quantities import Unit, quantity_text, size_text
@@ -21,6 +30,10 @@ PORTS_MAX: Final = 16
 MANY_PANELS: Final = 5
 PORTS_OF_MANY_MAX: Final = 8
 """Rows of each of many panels; with more the figure would be higher than a page."""
+PANELS_NARROW_MAX: Final = 3
+PORTS_MIN: Final = 2
+COLUMN_INCHES_MAX: Final = 4.0
+"""Height of a figure in a column of a paper."""
 BINS: Final = 120
 LINKS_MAX: Final = 24
 
@@ -71,7 +84,6 @@ class QueueMap(Plot):
     x: ClassVar = Axis("time_s", "time", "seconds")
     y: ClassVar = Axis("port", "port", "names")
     layers: ClassVar = (Layer("shades"),)
-    share: ClassVar[Share] = "none"
     height_inches: ClassVar = 0.9
     row_inches: ClassVar = 0.22
     has_legend: ClassVar = False
@@ -80,6 +92,11 @@ class QueueMap(Plot):
         queues = view.table("queues")
         return queues is not None and queues.loc[queues["max_bytes"] > 0, "port"].nunique() > 1
 
+    def shown(self, results: Results) -> list[Setting]:
+        """Return the settings of few panels in a column of a paper."""
+        shown = super().shown(results)
+        return shown[:PANELS_NARROW_MAX] if is_narrow() and not self.panel else shown
+
     def omission(self, results: Results) -> str:
         views = {each.title: self.views(results, each)[0] for each in self.shown(results)}
         named = "; ".join(f"{title}: {bottleneck_sentence(view)}" for title, view in views.items())
@@ -87,7 +104,12 @@ class QueueMap(Plot):
         return f" The strongest is {longest}. {named}.{super().omission(results)}"
 
     def arrangement(self, results: Results) -> tuple[int, Share]:
-        return 2 if len(self.shown(results)) < MANY_PANELS else COLUMNS_MAX, "none"
+        return 2 if len(self.shown(results)) < MANY_PANELS else COLUMNS_MAX, "all"
+
+    def finish(self, axes: list[Axes], results: Results) -> None:
+        """Add the scale of the shades."""
+        norm = LogNorm(SHADE_LEAST, max(float(self.data(results)["value"].max()), 2 * SHADE_LEAST))
+        colour_scale(axes, norm, size_text, "longest queue")
 
     def lines(self, results: Results, setting: Setting) -> pd.DataFrame:
         """Return the longest queue of each port in each interval, which ends at `time_s`."""
@@ -115,9 +137,14 @@ class QueueMap(Plot):
     def _ports(self, results: Results) -> list[str]:
         """Return the ports with the most queued bytes in all settings together."""
         shown = self.shown(results)
+        panels = min(len(shown), 1) if self.panel else len(shown)
         waiting = pd.concat([_waiting(self.views(results, setting)[0]) for setting in shown])
         together = waiting.groupby(level=0, sort=False).sum().sort_values(ascending=False, kind="stable")
-        most = PORTS_MAX if len(shown) < MANY_PANELS else PORTS_OF_MANY_MAX
+        most = PORTS_MAX if panels < MANY_PANELS else PORTS_OF_MANY_MAX
+        rows = -(-panels // columns_that_fit(self.arrangement(results)[0]))
+        if is_narrow():
+            room = COLUMN_INCHES_MAX / scaled_inches(1.0) / rows - self.height_inches
+            most = max(PORTS_MIN, min(most, int(room / self.row_inches)))
         return [str(port) for port in together[together > 0].index[:most]]
 
 
@@ -164,6 +191,7 @@ class LinkUse(Plot):
             grid = own.pivot(index="link", columns="series", values="use_percent").loc[links, names]
             draw_fields(axis, grid, lambda percent: f"{percent:.0f}", Normalize(0, 100))
             axis.set(xlabel="transport", ylabel="link")
+        colour_scale(axes, Normalize(0, 100), lambda percent: f"{percent:.0f} %", "of the rate")
         turn_crowded_names(figure)
         return figure
 

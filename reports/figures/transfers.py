@@ -49,7 +49,6 @@ class CompletionTimes(Distribution):
     )
     x: ClassVar = Axis("completion_time_ns", "completion time", "log ns")
     y: ClassVar = Axis("fraction", "fraction of transfers", "fraction")
-    share: ClassVar[Share] = "none"
     quoted: ClassVar = {
         "long transfers, median": "long_fct_p50_ns",
         "90th percentile": "long_fct_p90_ns",
@@ -88,7 +87,6 @@ class GroupSlowdowns(Distribution):
     x: ClassVar = Axis("slowdown", "slowdown", "log ratio")
     y: ClassVar = Axis("fraction", "fraction of transfers", "fraction")
     columns: ClassVar = 3
-    share: ClassVar[Share] = "none"
 
     def usable(self, view: CellView) -> bool:
         return any(np.isfinite(values).any() for values, _ in times_by_group(view).values())

@@ -14,8 +14,15 @@ import numpy as np
 
 from rogue.reports.cells.transfers import Mask
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.completion import COMPLETED, Values, counted, slowdowns, transfer_times_ns
-from rogue.reports.metrics.metric import Metric
+from rogue.reports.metrics.completion import (
+    Values,
+    counted,
+    largest_completed,
+    slowdowns,
+    transfer_times_ns,
+    unfinished_of,
+)
+from rogue.reports.metrics.metric import Lost, Measure, Metric
 from rogue.reports.metrics.statistics import nearest_rank
 from rogue.reports.quantities import Unit
 
@@ -68,15 +75,31 @@ def _own_transfers(view: CellView, of_class: SizeClass) -> Mask | None:
     return None if of_class is not ALL and is_own.all() else is_own
 
 
-def _percentile(quantity: str, of_class: SizeClass, percent: int) -> Callable[[CellView, int], float | None]:
+def _values(view: CellView, quantity: str, of_class: SizeClass) -> Values | None:
+    """Return the known values of a class."""
+    values, is_own = _QUANTITIES[quantity](view), _own_transfers(view, of_class)
+    if values is None or is_own is None:
+        return None
+    own = values[is_own]
+    return own[~np.isnan(own)]
+
+
+def _percentile(quantity: str, of_class: SizeClass, percent: int) -> Measure:
     def measure(view: CellView, _interval_ns: int) -> float | None:
-        values, is_own = _QUANTITIES[quantity](view), _own_transfers(view, of_class)
-        if values is None or is_own is None:
-            return None
-        own = values[is_own]
-        return nearest_rank(own[~np.isnan(own)], percent)
+        own = _values(view, quantity, of_class)
+        return None if own is None else nearest_rank(own, percent)
 
     return measure
+
+
+def _bound(quantity: str, of_class: SizeClass) -> Measure:
+    return lambda view, _interval_ns: largest_completed(_values(view, quantity, of_class))
+
+
+def _lost(quantity: str, of_class: SizeClass) -> Lost:
+    return Lost(
+        "unfinished_share", "unfinished", lambda view: unfinished_of(_values(view, quantity, of_class))
+    )
 
 
 def _metrics(of_class: SizeClass) -> list[Metric]:
@@ -89,7 +112,8 @@ def _metrics(of_class: SizeClass) -> list[Metric]:
             f"{of_class.title}: {percent} % {words} at most this; one that did not complete is infinite.",
             ("flows",),
             _percentile(quantity, of_class, percent),
-            lost=COMPLETED,
+            lost=_lost(quantity, of_class),
+            bound=_bound(quantity, of_class),
         )
         for quantity, suffix, title, unit, words in (
             ("fct", "ns", "Completion", Unit.TIME, "took"),

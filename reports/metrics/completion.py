@@ -1,6 +1,7 @@
 """Completion times of transfers, of all and by size class.
 
-A transfer that did not complete counts as infinite, in a percentile and in a mean; its rate is zero. Traffic
+A transfer that did not complete is infinite in a percentile. A mean is over the completed transfers, and
+infinite if more than MISSING_MAX of all are missing. The rate of an unfinished transfer is zero. Traffic
 that repeats for a time has a transfer under way at its end, which does not count unless its flow completed
 none.
 """
@@ -21,7 +22,8 @@ from rogue.reports.quantities import Unit
 LONG_FROM_BYTES = 65_536
 ONLY_GROUP = "main."
 """The prefix of a trace's groups where an experiment has one kind of traffic."""
-COMPLETED = Lost("unfinished_share", "not completed")
+MISSING_MAX = 0.01
+"""With a larger share of unfinished transfers a mean over the others would hide them."""
 
 Values = NDArray[np.float64]
 
@@ -106,16 +108,40 @@ def transfer_rates_bps(view: CellView) -> Values | None:
     return rates if len(rates) else None
 
 
+def mean_of_completed(values: Values) -> float | None:
+    """Return the mean of the finite values; infinite if over MISSING_MAX are not, None without any."""
+    values = values[~np.isnan(values)]
+    finite = values[np.isfinite(values)]
+    if len(values) - len(finite) > MISSING_MAX * len(values):
+        return np.inf
+    return float(finite.mean()) if len(finite) else None
+
+
+def largest_completed(values: Values | None) -> float | None:
+    """Return the largest finite value, at which an infinite percentile begins; None without any."""
+    finite = np.empty(0) if values is None else values[np.isfinite(values)]
+    return float(finite.max()) if len(finite) else None
+
+
+def unfinished_of(values: Values | None) -> tuple[int, int]:
+    """Return the number of infinite values, and of all that are known."""
+    known = np.empty(0) if values is None else values[~np.isnan(values)]
+    return int(np.isinf(known).sum()), len(known)
+
+
+COMPLETED: Final = Lost(
+    "unfinished_share", "unfinished", lambda view: unfinished_of(transfer_times_ns(view, None))
+)
 METRICS: Final[list[Metric]] = []
 
 
 @metric(METRICS, "fct_mean_ns", "Completion, mean", Unit.TIME, lost=COMPLETED)
 def mean_ns(view: CellView, _interval_ns: int) -> float | None:
-    """Mean time from handing a transfer over to its completion; one that did not complete counts as
-    infinite.
+    """Mean time from handing a transfer over to its completion, over the completed transfers; infinite if
+    more than 1 % did not complete.
     """
     taken_ns = transfer_times_ns(view, None)
-    return None if taken_ns is None or not len(taken_ns) else float(taken_ns.mean())
+    return None if taken_ns is None else mean_of_completed(taken_ns)
 
 
 def _percentile(name: str, title: str, percent: float, meaning: str, *, is_long: bool | None = None) -> None:
@@ -125,7 +151,13 @@ def _percentile(name: str, title: str, percent: float, meaning: str, *, is_long:
         taken_ns = transfer_times_ns(view, is_long)
         return None if taken_ns is None else nearest_rank(taken_ns, percent)
 
-    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=COMPLETED))
+    def bound(view: CellView, _interval_ns: int) -> float | None:
+        return largest_completed(transfer_times_ns(view, is_long))
+
+    lost = Lost(
+        "unfinished_share", "unfinished", lambda view: unfinished_of(transfer_times_ns(view, is_long))
+    )
+    METRICS.append(Metric(name, title, Unit.TIME, meaning, ("flows",), measure, lost=lost, bound=bound))
 
 
 _percentile(
@@ -137,14 +169,11 @@ _percentile(
 
 @metric(METRICS, "slowdown_mean", "Slowdown, mean", Unit.RATIO, lost=COMPLETED)
 def slowdown_mean(view: CellView, _interval_ns: int) -> float | None:
-    """Mean of a transfer’s completion time over that of the same transfer alone in the empty network; one
-    that did not complete counts as infinite.
+    """Mean of a transfer’s completion time over that of the same transfer alone in the empty network, over
+    the completed transfers; infinite if more than 1 % did not complete.
     """
     ratios = slowdowns(view)
-    if ratios is None:
-        return None
-    known = ratios[~np.isnan(ratios)]
-    return float(known.mean()) if len(known) else None
+    return None if ratios is None else mean_of_completed(ratios)
 
 
 _percentile(
@@ -180,7 +209,7 @@ def transfer_rate_deviation_share(view: CellView, _interval_ns: int) -> float | 
     return None if rates is None or not rates.any() else float(rates.std() / rates.mean())
 
 
-@metric(METRICS, "unfinished_share", "Not completed", Unit.PERCENT)
+@metric(METRICS, "unfinished_share", "Unfinished", Unit.PERCENT)
 def unfinished_share(view: CellView, _interval_ns: int) -> float | None:
     """Transfers that failed, lost a message, or were still under way when the run ended; where traffic
     repeats for a time, the one that its end cuts short does not count.

@@ -17,10 +17,14 @@ Measure = Callable[[CellView, int], float | None]
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """The metric with the lost share of the samples, and the word for it."""
+    """The metric with the lost share of the samples, and the word for it.
+
+    `counts` returns the lost and all samples of a cell, where their numbers say more than the share.
+    """
 
     metric: str
     word: str
+    counts: Callable[[CellView], tuple[int, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class Metric:
 
     `measure` gets the cell and the interval (ns) over which goodput is read. It returns base units (bit/s,
     ns, bytes, fractions), or None if the cell has no such number. A lost sample counts as infinite: a median
-    is infinite if half of the samples were lost, and `lost` names the metric with their share.
+    is infinite if half of the samples were lost, and `lost` names the metric with their share. `bound` is the
+    least value that an infinite one can have: the largest of the samples that are there.
     """
 
     name: str
@@ -40,6 +45,7 @@ class Metric:
     measure: Measure
     better: Better = "lower"
     lost: Lost | None = None
+    bound: Measure | None = None
 
     def of(self, view: CellView, interval_ns: int) -> float | None:
         """Measure one cell; None if a needed table has no rows, or gives no number."""

@@ -11,12 +11,12 @@ import numpy as np
 
 from rogue.reports.cells.transfers import Floats, Waits, waits_of
 from rogue.reports.cells.view import CellView, once_per_cell
-from rogue.reports.metrics.metric import Lost, Metric, metric
+from rogue.reports.metrics.completion import COMPLETED
+from rogue.reports.metrics.metric import Metric, metric
 from rogue.reports.quantities import Unit
 
 PROGRAM = "program_ns"
 """The fact of a cell whose traffic is a program with computing."""
-_LOST = Lost("unfinished_share", "not completed")
 
 
 @once_per_cell
@@ -37,7 +37,7 @@ def _covered_ns(start_ns: Floats, end_ns: Floats) -> float:
 METRICS: Final[list[Metric]] = []
 
 
-@metric(METRICS, "whole_ns", "The whole", Unit.TIME, lost=_LOST)
+@metric(METRICS, "whole_ns", "The whole", Unit.TIME, lost=COMPLETED)
 def whole_ns(view: CellView, _interval_ns: int) -> float | None:
     """From the start of the first transfer to the arrival of the last at its receiver, of a program also to
     the end of its last computing; infinite if one did not arrive.

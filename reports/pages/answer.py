@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.completion import MISSING_MAX
 from rogue.reports.pages.answer_table import answer_table, order
 from rogue.reports.pages.tables import Column, ReportTable, column_scale
-from rogue.reports.quantities import counted, joined, quantity_text
+from rogue.reports.quantities import Unit, counted, joined, quantity_text
 from rogue.reports.results import (
     Results,
     Setting,
     by_transport,
     factor_name,
+    is_counted,
     lost_text,
+    mean_text,
     settings_by_point,
     spoken_text,
 )
@@ -147,7 +150,25 @@ def _sentences(results: Results, leads: list[Headline], others: list[Headline]) 
     ]
     if rivals and min(len(results.views_of(each)) for each in results.measured_settings) == 1:
         sentences.append("With one run there is no interval: these differences may be chance.")
-    return sentences
+    return [*sentences, *_remedy(results, [each.metric for each in (*leads, *others)])]
+
+
+def _remedy(results: Results, names: list[str]) -> list[str]:
+    """Say how to get a mean that too many unfinished transfers make infinite; nothing if none is."""
+    missing = [
+        lost_text(results, setting, name)
+        for name in names
+        if is_counted(name) and "_mean" in name
+        for setting in results.measured_settings
+        if (mean := results.mean(setting, name)) is not None and not mean.exists
+        if any(view.transfers and view.transfers.is_unfinished.any() for view in results.views_of(setting))
+    ]
+    if not missing:
+        return []
+    needed = quantity_text(1 - MISSING_MAX, Unit.PERCENT)
+    return [
+        f"A mean needs {needed} of the transfers ({missing[0]}); a longer drain_for lets more of them finish."
+    ]
 
 
 def _costs_by_name(results: Results, groups: list[list[Setting]], told: set[str]) -> dict[str, list[str]]:
@@ -200,7 +221,8 @@ def _predicate(results: Results, headline: Headline, own: list[Setting]) -> str:
     known = [(mean, each) for each in own if (mean := results.mean(each, headline.metric))]
     if not known:
         return f"has no {headline.noun}"
-    lost = next((each for mean, each in known if not mean.exists), None)
+    infinite = [each for mean, each in known if not mean.exists]
+    lost = next((each for each in infinite if results.at_least(each, headline.metric) is None), None)
     if lost is not None:
         finite = _span(results, [each for mean, each in known if mean.exists], headline.metric)
         why = lost_text(results, lost, headline.metric)
@@ -271,8 +293,10 @@ def _span(results: Results, settings: list[Setting], metric: str) -> str:
     known = [(mean.mean, each) for each in settings if (mean := results.mean(each, metric))]
     if not known:
         return ""
+    if len(known) == 1:
+        return spoken_text(results, known[0][1], metric)
     known.sort(key=lambda pair: pair[0])
-    low, high = (spoken_text(results, each, metric) for _, each in (known[0], known[-1]))
+    low, high = (mean_text(results, each, metric) for _, each in (known[0], known[-1]))
     return low if low == high else f"{low} to {high}"
 
 

@@ -18,7 +18,15 @@ from rogue.reports.pages.tables import (
     metric_head,
 )
 from rogue.reports.quantities import counted, number_text
-from rogue.reports.results import Results, Setting, by_transport, factor_name, lost_text, settings_by_point
+from rogue.reports.results import (
+    Results,
+    Setting,
+    by_transport,
+    factor_name,
+    is_counted,
+    lost_text,
+    settings_by_point,
+)
 
 ROWS_MAX: Final = 16
 """With more settings a row is a transport, over all factor points."""
@@ -142,9 +150,13 @@ def _span_value(results: Results, own: list[Setting], column: Column, count: int
 
 def _short_value(results: Results, setting: Setting, column: Column) -> Value:
     """Return a mean, and below it the ends of its interval or of its runs."""
-    value, mean = mean_value(results, setting, column), results.mean(setting, column.metric.name)
-    if mean is None or mean.n == 1 or not mean.exists:
-        is_lost = mean is not None and not mean.exists
-        return replace(value, note=lost_text(results, setting, column.metric.name) if is_lost else "")
-    ends = [number_text(end, column.metric.unit, column.scale) for end in (mean.low, mean.high)]
-    return replace(value, note=" to ".join(dict.fromkeys(ends)) if set(ends) != {value.text} else "")
+    name, unit, scale = column.metric.name, column.metric.unit, column.scale
+    value, mean = mean_value(results, setting, column), results.mean(setting, name)
+    if mean is None:
+        return replace(value, note="")
+    ends = (
+        [number_text(end, unit, scale) for end in (mean.low, mean.high)] if mean.n > 1 and mean.exists else []
+    )
+    span = " to ".join(dict.fromkeys(ends)) if set(ends) != {value.text} else ""
+    lost = lost_text(results, setting, name) if not mean.exists or is_counted(name) else ""
+    return replace(value, note="\n".join(filter(None, (span, lost))))

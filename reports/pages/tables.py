@@ -14,7 +14,7 @@ from rogue.reports.metrics import METRICS, TABLES
 from rogue.reports.metrics.metric import Metric
 from rogue.reports.metrics.statistics import SINGLE_VALUES_MAX
 from rogue.reports.quantities import DIGITS_MAX, MULTIPLES, SLOW_BPS, Scale, Unit, number_text
-from rogue.reports.results import Results, Setting, factor_name, lost_text, values_text
+from rogue.reports.results import Results, Setting, factor_name, is_counted, lost_text, values_text, written
 
 LEAST_SHOWN: Final = 1e-3
 """Smaller values would be written as 0, so the column keeps a smaller unit."""
@@ -203,14 +203,15 @@ def mean_value(results: Results, setting: Setting, column: Column) -> Value:
     mean = results.mean(setting, name)
     if mean is None:
         return Value(number_text(None, unit))
-    notes = [] if mean.exists else [lost_text(results, setting, name)]
+    text = written(results, setting, name, lambda value: number_text(value, unit, scale))
+    notes = [lost_text(results, setting, name)] if not mean.exists or is_counted(name) else []
     if mean.has_interval:
         notes.append(" to ".join(number_text(end, unit, scale) for end in (mean.low, mean.high)))
     elif 1 < mean.n <= SINGLE_VALUES_MAX:
         notes.append(values_text(results, setting, name, scale))
     if mean.n != runs:
         notes.append(f"n = {mean.n}")
-    return Value(number_text(mean.mean, unit, scale), "; ".join(filter(None, notes)))
+    return Value(text, "; ".join(filter(None, notes)))
 
 
 def _line_of_means(

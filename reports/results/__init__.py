@@ -1,5 +1,6 @@
 """A run: its finished cells by setting, their measured values, and the text of a value."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +8,7 @@ from functools import cached_property
 from rogue.reports.cells.view import CellView, common_interval_ns
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.statistics import MeanInterval, mean_interval
-from rogue.reports.quantities import NO_VALUE, Scale, Unit, number_text, quantity_text, readable
+from rogue.reports.quantities import NARROW_SPACE, NO_VALUE, Scale, Unit, number_text, quantity_text, readable
 from rogue.reports.reading.load import Run
 from rogue.reports.transport_styles import TransportStyle, styles_of
 from rogue.workloads.manifest import CellRecord
@@ -147,6 +148,18 @@ class Results:
             self._means[key] = mean_interval(self.per_run(setting, metric))
         return self._means[key]
 
+    def at_least(self, setting: Setting, metric: str) -> float | None:
+        """Return the least mean that infinite values of a metric allow; None if there is no such bound."""
+        bound = METRICS[metric].bound
+        if bound is None:
+            return None
+        found = []
+        for view in self.views_of(setting):
+            value = self.values[view.entry.id][metric]
+            found.append(bound(view, self.interval_ns) if value == math.inf else value)
+        known = [value for value in found if value is not None]
+        return sum(known) / len(known) if known and len(known) == len(found) else None
+
     def has(self, metric: str) -> bool:
         """True if any finished cell has a value of this metric."""
         return any(values[metric] is not None for values in self.values.values())
@@ -214,17 +227,44 @@ def spoken_text(results: Results, setting: Setting, metric: str) -> str:
 
 
 def _parts(results: Results, setting: Setting, metric: str) -> list[str]:
-    """Return the value, with the lost share if the value is infinite and the share is known."""
+    """Return the value, with what is lost if the value is infinite or transfers are unfinished."""
     mean = results.mean(setting, metric)
     if mean is None:
         return [NO_VALUE]
-    text, lost = readable(mean.mean, METRICS[metric].unit), lost_text(results, setting, metric)
-    return [text] if mean.exists or not lost else [text, lost]
+    text = mean_text(results, setting, metric)
+    lost = lost_text(results, setting, metric)
+    return [text, lost] if lost and (not mean.exists or is_counted(metric)) else [text]
+
+
+def mean_text(results: Results, setting: Setting, metric: str) -> str:
+    """Write the mean of a metric for a sentence, without what is lost."""
+    return written(results, setting, metric, lambda value: readable(value, METRICS[metric].unit))
+
+
+def written(results: Results, setting: Setting, metric: str, write: Callable[[float], str]) -> str:
+    """Write the mean of a metric; `≥ x` if a percentile falls among the unfinished transfers."""
+    mean, bound = results.mean(setting, metric), None
+    if mean is None:
+        return NO_VALUE
+    if not mean.exists:
+        bound = results.at_least(setting, metric)
+    return write(mean.mean) if bound is None else f"≥{NARROW_SPACE}{write(bound)}"
+
+
+def is_counted(metric: str) -> bool:
+    """True if the lost samples of a metric are counted, and so named beside each of its values."""
+    lost = METRICS[metric].lost
+    return lost is not None and lost.counts is not None
 
 
 def lost_text(results: Results, setting: Setting, metric: str) -> str:
-    """Write the lost share of a metric's samples: `61 % lost`; empty if it is unknown."""
+    """Write what is lost of a metric: `61 % lost`, `1 of 3 525 unfinished`; empty if nothing or unknown."""
     lost = METRICS[metric].lost
+    if lost is not None and lost.counts is not None:
+        counts = [lost.counts(view) for view in results.views_of(setting)]
+        missing, total = (sum(numbers) for numbers in zip(*counts, strict=True))
+        texts = [number_text(number, Unit.COUNT) for number in (missing, total)]
+        return f"{texts[0]} of {texts[1]} {lost.word}" if missing else ""
     share = results.mean(setting, lost.metric) if lost else None
     return f"{quantity_text(share.mean, Unit.PERCENT)} {lost.word}" if lost and share else ""
 

@@ -67,9 +67,11 @@ def factor_values(settings: Sequence[Setting]) -> dict[str, list[str]]:
 
 
 def points_text(settings: Sequence[Setting]) -> str:
-    """Name the factor points of settings: `load 0.25, 0.5`, or `senders 3, 4 with verb read`."""
+    """Name factor points, `load 0.25, 0.5` or `senders 3, 4 with verb read`; without factors transports."""
     values = factor_values(settings)
-    key = max(values, key=lambda name: len(values[name]), default="")
+    if not values:
+        return joined([setting.style.name for setting in settings])
+    key = max(values, key=lambda name: len(values[name]))
     with_others: dict[str, dict[str, None]] = {}
     for setting in settings:
         others = joined([f"{factor_name(name)} {value}" for name, value in setting.factors if name != key])

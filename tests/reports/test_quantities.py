@@ -82,6 +82,7 @@ def test_words() -> None:
     assert [counted(n, "run") for n in (0, 1, 2)] == ["0 runs", "1 run", "2 runs"]
     assert joined([]) == ""
     assert joined(["a"]) == "a"
+    assert joined(["RoGUE (a=1, b=2)", "IRN", "TCP"]) == "RoGUE (a=1, b=2); IRN; and TCP"
     assert joined(["a", "b"]) == "a and b"
     assert joined(["a", "b", "c"]) == "a, b and c"
 

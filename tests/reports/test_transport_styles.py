@@ -85,9 +85,11 @@ def test_unknown_transport_gets_the_same_look_every_time() -> None:
     assert style_of("vegas").colour not in {style.colour for style in TRANSPORT_STYLES.values()}
 
 
-def test_variant_of_a_known_transport_is_named_after_it() -> None:
+def test_label_is_used_as_written_and_a_variant_is_named_after_its_transport() -> None:
     variant = style_of("rogue", "rogue-25us")
-    assert variant.name == "RoGUE (rogue-25us)"
+    assert variant.name == "rogue-25us"
+    assert style_of("rogue", "rogue,cwnd_initial_packets=50").name == "RoGUE (cwnd_initial_packets=50)"
+    assert style_of("roce+dcqcn", "dctcp").name == "dctcp", "a label, although a transport has that name"
     assert style_of("rogue", "rogue") == style_of("rogue")
 
 

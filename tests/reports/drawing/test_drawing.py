@@ -182,6 +182,14 @@ def test_an_axis_of_times_always_has_labels(times_ns: list[float], labels: set[s
     assert labels <= {text.replace("\u202f", " ") for text in drawn}
 
 
+def test_an_axis_of_time_has_one_unit() -> None:
+    axis = Figure().subplots()
+    axis.plot([0, 0.005], [0, 1])
+    SCALES["seconds"]([axis], "x")
+    drawn = [axis.xaxis.get_major_formatter()(tick) for tick in (0, 0.0005, 0.005)]
+    assert drawn == ["0", "0.5\u202fms", "5\u202fms"]
+
+
 @pytest.mark.parametrize("end_s", [0.000012, 0.00021, 0.00095, 0.0013, 0.0042, 0.019, 0.5, 7.0, 130.0])
 def test_times_below_narrow_panels_do_not_touch(end_s: float) -> None:
     with figure_look():

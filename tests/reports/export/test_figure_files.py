@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from helpers.needs import path_of
 from helpers.painted import painted
+from helpers.sample_kinds import write_cells
+from helpers.small_runs import cell
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -26,6 +28,7 @@ from rogue.reports.export.figure_files import (
 )
 from rogue.reports.figures import FIGURES
 from rogue.reports.pages.page import figure_sections
+from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.reports.transport_styles import DARK_PARTNERS
 
@@ -44,6 +47,31 @@ def written(results: Results, tmp_path_factory: pytest.TempPathFactory) -> tuple
     skipped = skipped_figures(results, list(FIGURES))
     names = tuple(name for name in FIGURES if name not in skipped)
     return directory, write(results, directory, FilesWanted(WIDTH_INCHES, names))
+
+
+def test_one_panel_alone(sweep: Results, tmp_path: Path) -> None:
+    wanted = FilesWanted(WIDTH_INCHES, ("probe_latency",), ("csv",), panel="senders 4")
+    write(sweep, tmp_path / "one", wanted)
+    assert set(pd.read_csv(tmp_path / "one" / "probe_latency.csv")["panel"]) == {"senders 4"}
+    wrong = FilesWanted(WIDTH_INCHES, ("probe_latency",), ("csv",), panel="senders 5")
+    expected = "got 'senders 5', expected one of senders 2; senders 4"
+    with pytest.raises(ReportError, match=expected):
+        write(sweep, tmp_path / "none", wrong)
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_queue_map_fits_a_column(tmp_path: Path, count: int) -> None:
+    transports = ("rogue", "roce", "roce+pfc", "irn", "irn+pfc", "iwarp", "dctcp", "cubic")[:count]
+    rows = [
+        {"node": "s0", "port": f"s0->h{port}", "t_ns": t, "bytes": 500 * port, "max_bytes": 900 * port}
+        for port in range(1, 13)
+        for t in range(1, 9)
+    ]
+    cells = [(cell(f"{name}-r1", transport=name), {"queues": rows}) for name in transports]
+    results = Results(Run(write_cells(tmp_path / "run", cells, {"kind": "incast"})))
+    (drawn,) = write(results, tmp_path / "out", FilesWanted(WIDTH_INCHES, ("queue_map",), ("svg",)))
+    assert drawn.height_inches <= 4.0
+    assert drawn.type_points >= 6.0
 
 
 @pytest.fixture(scope="module")

@@ -180,7 +180,7 @@ def test_two_factors_are_lines_and_fields(crossed: Results) -> None:
     fields = [text.get_text().replace("\u202f", " ") for text in rogue.texts]
     assert fields == ["2 µs", "4 µs", "8 µs", "2 µs", "4 µs"]
     assert [patch.get_xy() for patch in roce.patches] == [(2, 0)], "8 senders that read never came back"
-    assert "Native RoCE, senders 8, verb read none (100.0 % not completed)" in words("two_factors", crossed)
+    assert "Native RoCE, senders 8, verb read none (1 of 1 unfinished)" in words("two_factors", crossed)
 
 
 def test_scattered_points_of_a_search_have_no_lines(tmp_path: Path) -> None:

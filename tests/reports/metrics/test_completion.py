@@ -10,6 +10,8 @@ from helpers.small_runs import SECOND, delivery, measure, tiny_view, transfer
 
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.completion import sizes_and_slowdowns, times_by_group
+from rogue.reports.quantities import NARROW_SPACE
+from rogue.reports.results import Results, spoken_text
 
 Rows = Sequence[Mapping[str, object]]
 PAIR = "main/h0->h1"
@@ -77,6 +79,33 @@ RATES = [
 def test_worked_examples(tmp_path: Path, rows: Rows, metric: str, value: float | None) -> None:
     found = measure(tmp_path, metric, {"flows": rows})
     assert found == (None if value is None else pytest.approx(value))
+
+
+@pytest.mark.parametrize(("unfinished", "mean_ns"), [(0, 1_000), (1, 1_000), (2, math.inf)])
+def test_mean_is_of_completed_transfers_unless_over_one_percent_is_missing(
+    tmp_path: Path, unfinished: int, mean_ns: float
+) -> None:
+    rows = [transfer(PAIR, fct_ns=1_000, slowdown=2.0, transfer_id=n) for n in range(100 - unfinished)]
+    rows += [transfer(PAIR, transfer_id=200 + n, **LOST) for n in range(unfinished)]
+    assert measure(tmp_path / "mean", "fct_mean_ns", {"flows": rows}) == mean_ns
+    assert measure(tmp_path / "slow", "slowdown_mean", {"flows": rows}) == mean_ns / 500
+
+
+def test_unfinished_transfers_are_counted_beside_their_numbers(tmp_path: Path) -> None:
+    """A percentile among the unfinished is at least the longest time of those that completed."""
+    rows = [transfer(PAIR, fct_ns=1_000 * n, transfer_id=n) for n in range(1, 200)]
+    results = Results(tiny_view(tmp_path, {"flows": [*rows, transfer(PAIR, transfer_id=200, **LOST)]}).run)
+    (setting,) = results.measured_settings
+    texts = {
+        name: spoken_text(results, setting, name).replace(NARROW_SPACE, " ")
+        for name in ("fct_mean_ns", "fct_p99_ns", "fct_max_ns", "short_fct_p90_ns")
+    }
+    assert texts == {
+        "fct_mean_ns": "100 µs (1 of 200 unfinished)",
+        "fct_p99_ns": "198 µs (1 of 200 unfinished)",
+        "fct_max_ns": "≥ 199 µs (1 of 200 unfinished)",
+        "short_fct_p90_ns": "180 µs (1 of 200 unfinished)",
+    }
 
 
 @pytest.mark.parametrize(("metric", "value"), [("fct_mean_ns", 30), ("fct_p99_ns", 40), ("slowdown_mean", 3)])

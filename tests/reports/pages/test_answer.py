@@ -158,6 +158,22 @@ def test_void_measure_says_what_is_missing(tmp_path: Path) -> None:
     assert "RoGUE is better with 4 s" in first
 
 
+def test_void_mean_says_how_to_get_it(tmp_path: Path) -> None:
+    """Of 50 transfers 10 are under way when the run ends: a mean would be that of the short ones."""
+    flow = "main/h0->h1"
+    rows = [transfer(flow, fct_ns=1_000, slowdown=2.0, transfer_id=n) for n in range(40)]
+    late = {"fct_ns": None, "end_ns": None, "status": "unfinished"}
+    rows += [transfer(flow, transfer_id=n, **late) for n in range(40, 50)]
+    results = Results(Run(write_cells(tmp_path, [(cell("rogue-r1"), {"flows": rows})], {"kind": "poisson"})))
+    first, *_, last = said(results)
+    assert first.startswith("RoGUE has no mean completion time (10 of 50 unfinished) and leaves 20.0 % of ")
+    assert last == (
+        "A mean needs 99.0 % of the transfers (10 of 50 unfinished); a longer drain_for lets more of them"
+        " finish."
+    )
+    assert [row[1].note for row in table_of(results).rows] == ["10 of 50 unfinished"]
+
+
 def test_nothing_finished(tmp_path: Path) -> None:
     write_manifest(tmp_path, manifest([cell(status="failed")]))
     answer = answer_of(Results(Run(tmp_path)))

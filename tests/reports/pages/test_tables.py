@@ -67,7 +67,7 @@ def test_column_without_any_value_is_left_out(tmp_path: Path) -> None:
     assert "What the agent believes" not in [table.title for table in tables]
     assert all(table.caption == "One run each: there is no interval." for table in tables)
     notes = {value.note for table in tables for row in table.rows for value in row}
-    assert all(note == "" or note.endswith(("lost", "not completed")) for note in notes)
+    assert all(note == "" or note.endswith(("lost", "unfinished")) for note in notes)
 
 
 def test_value_that_another_transport_has_is_a_dash(results: Results) -> None:
