@@ -81,9 +81,12 @@ def test_rate_without_values_is_an_error_with_the_known_rates(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("transport", "note"),
     [
-        ("rogue", "no public source has others: state rate_change_max, cwnd_initial_packets, hold_off, or "),
-        ("roce+dcqcn", "`variant: hpcc-ns3` has published values"),
-        ("{name: roce+dcqcn, variant: ns3-rdma}", "`variant: hpcc-ns3` has published values"),
+        (
+            "rogue",
+            "state `rate_change_max`, `cwnd_initial_packets`, `hold_off` (no public source has values), or ",
+        ),
+        ("roce+dcqcn", "use `variant: hpcc-ns3`, which has published values"),
+        ("{name: roce+dcqcn, variant: ns3-rdma}", "use `variant: hpcc-ns3`, which has published values"),
     ],
 )
 def test_plan_notes_defaults_beyond_their_rate(tmp_path: Path, transport: str, note: str) -> None:
