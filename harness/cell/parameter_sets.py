@@ -83,7 +83,7 @@ PARAMETER_SETS: Final[dict[str, dict[str, ParameterSet]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Where the defaults of a control come from."""
+    """The source of a control's defaults, and what in them depends on the line rate."""
 
     rate_max_bps: int
     """The largest line rate of the source."""
