@@ -13,6 +13,7 @@ from rogue.agent.core.settings import TransportSettings
 from rogue.agent.core.transports import TRANSPORTS, settings_for
 from rogue.harness.cell.group_settings import OPTIONS
 from rogue.harness.cell.marking import CURVE_PARAMETERS
+from rogue.harness.cell.parameter_sets import PARAMETER_SETS
 from rogue.harness.cell.transport import BALANCERS, LOAD_BALANCING, NumericParameter, as_written
 from rogue.harness.commands.list import places
 from rogue.harness.experiment.choices import TransportChoice
@@ -203,6 +204,9 @@ def control_parameters() -> list[str]:
                     f"`{as_written(each.name)}: {written(each.name, each.value)}`" for each in other
                 )
                 parts += [f"`variant: {variant.removeprefix(name + '-')}` has {values}."]
+        for variant, each in PARAMETER_SETS.get(name, {}).items():
+            rates = ", ".join(map(str, each.values))
+            parts += [f"`variant: {variant}` has values for {rates} Gb/s. Source: {each.source}."]
         has_fair_rates = NIC_CONTROLS[name].wants_fair_rates
         extra: tuple[NumericParameter, ...] = CURVE_PARAMETERS if NIC_CONTROLS[name].wants_marks else ()
         extra = (*extra, *(FAIR_RATE_PARAMETERS if has_fair_rates else ()))

@@ -83,7 +83,7 @@ PARAMETER_SETS: Final[dict[str, dict[str, ParameterSet]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Where the defaults of a control come from."""
+    """The source of a control's defaults, and what in them depends on the line rate."""
 
     rate_max_bps: int
     """The largest line rate of the source."""
@@ -161,5 +161,6 @@ def unpublished(transport: TransportName, parameters: Values, rate_bps: int) -> 
     until = f"published for up to {_gbps(published.rate_max_bps)} ({published.source})"
     sentence = f"{until}, and hosts have {_gbps(rate_bps)}"
     if names := set_names(transport, rate_bps):
-        return sentence, f"`{VARIANT}: {names[0]}` has published values"
-    return sentence, f"no public source has others: state {', '.join(published.depends)}, or lower the rate"
+        return sentence, f"use `{VARIANT}: {names[0]}`, which has published values"
+    stated = ", ".join(f"`{name}`" for name in published.depends)
+    return sentence, f"state {stated} (no public source has values), or lower the rate"

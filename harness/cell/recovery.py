@@ -1,4 +1,4 @@
-"""How long a congestion control takes to recover: to grow from half of its fair share to the share.
+"""Recovery times of congestion controls: the time to grow from half of the fair share to the share.
 
 A run of few such times shows a start, not a steady state. Controls that jump to a measured or computed rate
 (HPCC, PowerTCP, RoCC, Ultra Ethernet), CUBIC and plug-ins have no such time here.
@@ -15,7 +15,7 @@ from rogue.workloads.transports import TransportName
 
 
 class Share(NamedTuple):
-    """What a flow grows back to."""
+    """The rate that a flow grows back to, and its path."""
 
     rate_bps: float
     round_trip_ns: float

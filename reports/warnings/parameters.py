@@ -20,5 +20,5 @@ def unpublished_parameters(results: Results) -> RunWarning | None:
     if not found:
         return None
     sentences = [f"those of {some(list(names))} are {sentence}" for sentence, names in found.items()]
-    advice = [f"{some(list(names))}: {remedy}." for remedy, names in remedies.items()]
+    advice = [f"For {some(list(names))}, {remedy}." for remedy, names in remedies.items()]
     return RunWarning(f"Defaults beyond their line rate: {'; '.join(sentences)}.", " ".join(advice))

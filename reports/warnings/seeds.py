@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.statistics import LEVEL_WITHIN, SINGLE_VALUES_MAX, MeanInterval
 from rogue.reports.quantities import counted, joined
 from rogue.reports.results import Results, Setting, settings_by_point
@@ -88,16 +87,16 @@ def too_few_seeds(results: Results) -> RunWarning | None:
             one, other = (results.mean(setting, headline.metric) for setting in (own, rival))
             if one is None or other is None or not _is_uncertain(one, other):
                 continue
-            measures = found.setdefault(f"{own.style.name} and {rival.style.name}", {})
-            measures[METRICS[headline.metric].title] = None
+            found.setdefault(rival.style.name, {})[headline.noun] = None
             needed, seeds = max(needed, seeds_needed(one.values, other.values)), max(seeds, one.n, other.n)
     if not found:
         return None
-    pairs = [f"{pair} ({', '.join(measures)})" for pair, measures in found.items()]
+    rivals = some([f"from {name} ({', '.join(measures)})" for name, measures in found.items()])
+    first = results.measured_settings[0].style.name
     enough = f"about {needed}" if needed <= SEEDS_MAX else f"more than {SEEDS_MAX}"
     return RunWarning(
-        f"With {counted(seeds, 'seed')}, these differ by less than the seeds do: {some(pairs)}.",
-        f"Treat them as equal, or repeat: {enough} seeds would show a difference of that size"
+        f"With {counted(seeds, 'seed')}, {first} differs by less than the seeds do {rivals}.",
+        f"Treat these as equal, or repeat: {enough} seeds would show a difference of that size"
         f" ({100 * POWER:.0f} % power at {100 * ALPHA:.0f} %; `repetitions`).",
     )
 
