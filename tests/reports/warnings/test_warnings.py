@@ -49,7 +49,8 @@ def sentences(run: Path) -> list[str]:
 
 
 def test_idle_port_and_short_run_on_terminal_and_page(tmp_path: Path) -> None:
-    done = rogue(tmp_path, "run", write_experiment(tmp_path, INCAST), "--out", str(tmp_path / "results"))
+    file, out = write_experiment(tmp_path, INCAST), str(tmp_path / "results")
+    done = rogue(tmp_path, "run", file, "--out", out, ROGUE_FAKE_REPORT="real")
     outside, idle, short, *_ = sentences(done.run)
     assert outside == (
         "Defaults beyond their line rate: those of RoCE with PFC and DCQCN are published for up to 40 Gb/s"
