@@ -3,10 +3,11 @@
 from rogue.reports.figures import FIGURES
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.metrics import METRICS, PLUGGED
+from rogue.reports.metrics.by_size import metrics_of_classes
 from rogue.reports.metrics.metric import Metric
 from rogue.workloads.registration import add, check_class
 
-__all__ = ["register_figure", "register_metric"]
+__all__ = ["register_figure", "register_metric", "register_size_classes"]
 
 
 def register_metric(metric: Metric) -> None:
@@ -14,6 +15,12 @@ def register_metric(metric: Metric) -> None:
     if not isinstance(metric, Metric):
         raise ValueError(f"{metric!r} as a measure, expected Metric(name, title, unit, ...)")
     add("measure", metric.name, metric, METRICS, PLUGGED)
+
+
+def register_size_classes(*bounds_bytes: int) -> None:
+    """Show percentiles of completion time and slowdown by size, with these bounds of classes."""
+    for metric in metrics_of_classes(bounds_bytes):
+        register_metric(metric)
 
 
 def register_figure(name: str, figure: type[ReportFigure]) -> None:

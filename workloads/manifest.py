@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated, Final, Literal
@@ -156,6 +157,26 @@ class Manifest(Record):
     data: list[DataRecord] = Field(default_factory=list)
     files: dict[str, str] = Field(default_factory=dict)
     _soundness: Soundness = PrivateAttr(default=Soundness.SOUND)
+
+    def __repr__(self) -> str:
+        """Return ten lines; `model_dump()` returns everything."""
+        counts = Counter(cell.status.value for cell in self.cells)
+        seeds = sorted({cell.seed for cell in self.cells})
+        names = {cell.transport: None for cell in self.cells}
+        factors = {key: None for cell in self.cells for key in cell.factors}
+        facts = {
+            "title": self.title,
+            "question": self.question or "none",
+            "status": self.status,
+            "cells": ", ".join(f"{count} {status}" for status, count in counts.items()),
+            "transports": ", ".join(names),
+            "factors": ", ".join(factors) or "none",
+            "seeds": f"{seeds[0]} to {seeds[-1]}" if seeds else "none",
+            "testbed": self.testbed,
+            "commit": f"{self.git.commit}, created {self.created_utc}",
+        }
+        lines = [f"  {key}: {' '.join(text.split())}" for key, text in facts.items()]
+        return "\n".join([f"<manifest of run {self.run_id}", *lines]) + ">"
 
     @property
     def soundness(self) -> Soundness:

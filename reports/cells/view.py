@@ -201,7 +201,9 @@ class CellView:
     def window(self) -> Window | None:
         """Return the time over which the cell is measured; None without samples.
 
-        It consists of whole samples, except at a flow's start and at the end of the run.
+        It begins with the first flow. It ends when the first flow is done if all begin together, else with
+        the last one. A rate is payload over this time, a share that rate over the ideal one. It consists of
+        whole samples, except at a flow's start and at the end of the run.
         """
         rows = self.deliveries
         if rows is None or not self.spans or self.was_over_at_once:
@@ -253,7 +255,8 @@ class CellView:
         """Return port and priority of the bottleneck's queue.
 
         The testbed names the bottleneck of all flows; if they share none, it is the port with the longest
-        mean queue. Of several priorities it is the one with the longest queue.
+        mean queue. Priorities of a port are not added up: of several it is the one with the longest mean
+        queue.
         """
         queues = self.table("queues")
         if queues is None:
@@ -316,7 +319,11 @@ def _none_if_empty(rows: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def common_interval_ns(views: list[CellView]) -> int:
-    """Return the common interval of goodput of these cells."""
+    """Return the common interval of goodput of these cells.
+
+    It is the same for all cells of a run: the first of INTERVALS_NS that is at least as long as a sample and
+    fits INTERVALS_MIN times into the shortest time of measurement.
+    """
     windows = [view.window.duration_ns for view in views if view.window is not None]
     samples = [int(view.deliveries["interval_ns"].max()) for view in views if view.deliveries is not None]
     shortest_ns, sample_ns = min(windows, default=0), max(samples, default=0)

@@ -21,7 +21,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from rogue.reports.drawing.panels import SHADES, Values, plain
+from rogue.reports.drawing.panels import COLOUR_SCALE, SHADES, Values, plain
 from rogue.reports.quantities import NEVER
 from rogue.reports.transport_styles import (
     INK,
@@ -245,7 +245,7 @@ def colour_scale(axes: Sequence[Axes], norm: Normalize, text: Callable[[float], 
         ScalarMappable(norm, SHADES), ax=list(axes), label=name, format=ticks, fraction=0.05, aspect=30
     )
     scale.ax.yaxis.set_minor_formatter(NullFormatter())
-    scale.ax.set_label("colour scale")
+    scale.ax.set_label(COLOUR_SCALE)
 
 
 KINDS: Final[dict[str, Callable[[Axes, Rows], None]]] = {

@@ -97,6 +97,8 @@ TITLE_LINE_INCHES: Final = 0.16
 LEGEND_COLUMNS: Final = 4
 PAD_INCHES: Final = 0.07
 DECIMALS: Final = 4
+COLOUR_SCALE: Final = "colour scale"
+"""Label of the axes of a scale of shades, which is no panel."""
 
 Share = Literal["all", "row", "none"]
 
@@ -232,7 +234,8 @@ def figure_axes(figure: Figure, x: str, y: str) -> dict[str, object]:
     A panel has the name that it has in the data, a box (left, top, width and height as parts of the figure),
     and the spans of its axes. `x` and `y` are the columns of the data along them.
     """
-    return {"axes": [_panel(axis) for axis in figure.axes], "x": x, "y": y}
+    of_data = [axis for axis in figure.axes if axis.get_label() != COLOUR_SCALE]
+    return {"axes": [_panel(axis) for axis in of_data], "x": x, "y": y}
 
 
 def _panel(axis: Axes) -> dict[str, object]:

@@ -18,23 +18,22 @@ from rogue.reports.metrics import (
 )
 from rogue.reports.metrics.metric import Metric
 
-METRICS: Final[dict[str, Metric]] = {
-    metric.name: metric
-    for family in (
-        goodput.METRICS,
-        rates.METRICS,
-        levels.METRICS,
-        completion.METRICS,
-        by_size.METRICS,
-        waiting.METRICS,
-        delay.METRICS,
-        settling.METRICS,
-        losses.METRICS,
-        estimates.METRICS,
-        processors.METRICS,
-    )
-    for metric in family
-}
+FAMILIES: Final = (
+    goodput,
+    rates,
+    levels,
+    completion,
+    by_size,
+    waiting,
+    delay,
+    settling,
+    losses,
+    estimates,
+    processors,
+)
+"""Modules of measures; the docstring of each defines what its measures share, with formulas."""
+
+METRICS: Final[dict[str, Metric]] = {metric.name: metric for family in FAMILIES for metric in family.METRICS}
 
 PLUGGED: Final[dict[str, Metric]] = {}
 """Metrics that plug-ins added."""

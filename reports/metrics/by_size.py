@@ -3,11 +3,12 @@
 Percentiles are of the nearest rank over all counted transfers of a cell. One that did not complete counts as
 infinite, as in all measures of completion. A class without transfers has no number, and neither has a class
 with all of them, because the measures over all transfers already have it. Congestion-control papers print
-their results by size; the bounds of these classes are ours.
+their results by size; the bounds of these classes are ours, and `register_size_classes` adds others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -24,7 +25,7 @@ from rogue.reports.metrics.completion import (
 )
 from rogue.reports.metrics.metric import Lost, Measure, Metric
 from rogue.reports.metrics.statistics import nearest_rank
-from rogue.reports.quantities import Unit
+from rogue.reports.quantities import NARROW_SPACE, Unit, size_text
 
 PERCENTS: Final = (50, 95, 99)
 
@@ -121,6 +122,25 @@ def _metrics(of_class: SizeClass) -> list[Metric]:
         )
         for percent in PERCENTS
     ]
+
+
+def metrics_of_classes(bounds_bytes: Sequence[int]) -> list[Metric]:
+    """Return completion times and slowdowns of classes with these bounds.
+
+    Bounds of 8 000 and 64 000 bytes give, for example, `fct_to_8kb_p99_ns`, `fct_8kb_to_64kb_p99_ns` and
+    `fct_above_64kb_p99_ns`. ValueError unless the bounds are positive and rise.
+    """
+    edges = [0, *bounds_bytes]
+    if len(edges) < 2 or any(low >= high for low, high in pairwise(edges)):
+        raise ValueError(f"size classes: got bounds {list(bounds_bytes)}, expected rising numbers of bytes")
+    words = [size_text(bound).replace(NARROW_SPACE, " ") for bound in bounds_bytes]
+    names = [word.replace(" ", "").lower().replace(".", "_") for word in words]
+    classes = [SizeClass(f"to_{names[0]}", f"up to {words[0]}", -np.inf, bounds_bytes[0])]
+    for place, (low, high) in enumerate(pairwise(bounds_bytes)):
+        name, text = (f"{each[place]} to {each[place + 1]}" for each in (names, words))
+        classes.append(SizeClass(name.replace(" ", "_"), f"from {text}", low, high))
+    classes.append(SizeClass(f"above_{names[-1]}", f"above {words[-1]}", bounds_bytes[-1], np.inf))
+    return [metric for each in classes for metric in _metrics(each)]
 
 
 _OF_CLASSES: Final = {each.title: _metrics(each) for each in CLASSES}

@@ -1,5 +1,6 @@
 """Completion times of transfers, of all and by size class.
 
+A slowdown is the completion time over that of the same transfer alone in the empty network.
 A transfer that did not complete is infinite in a percentile. A mean is over the completed transfers, and
 infinite if more than MISSING_MAX of all are missing. The rate of an unfinished transfer is zero. Traffic
 that repeats for a time has a transfer under way at its end, which does not count unless its flow completed

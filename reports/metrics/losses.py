@@ -1,4 +1,8 @@
-"""Packets that are lost or sent again, pauses of ports, silent flows, and ports that wait in a loop."""
+"""Packets that are lost or sent again, pauses of ports, silent flows, and ports that wait in a loop.
+
+Pauses of all ports and priorities are added up: sum = duration_1 + ... + duration_n. The union of pauses
+counts each instant once.
+"""
 
 from collections.abc import Sequence
 from typing import Final

@@ -75,8 +75,9 @@ class MeanInterval(NamedTuple):
 def mean_interval(per_run: Sequence[float]) -> MeanInterval | None:
     """Return mean and 95 % interval of one value per run; None without runs.
 
-    The runs are the independent samples; values within a run are not, which is why they are reduced to one
-    number first.
+    mean = (x_1 + ... + x_n) / n, where x_i is the measure of the cell with repetition i: percentiles are
+    taken within a cell and then averaged, never over the samples of several cells. The runs are the
+    independent samples; values within a run are not, so they are reduced to one number first.
     """
     n = len(per_run)
     if n == 0:

@@ -103,6 +103,25 @@ class LoadedRun:
         self._warn()
         return frame
 
+    @property
+    def measures(self) -> pd.DataFrame:
+        """Return one row per finished cell and one column per measure, in base units.
+
+        `attrs["units"]` has the unit of each measure, `attrs["titles"]` its title.
+        """
+        results = self._results
+        found = list(map(results.has, METRICS))
+        names = [name for name, has in zip(METRICS, found, strict=True) if has]
+        rows = [
+            {**_key(view.entry), **{name: results.values[cell_id][name] for name in names}}
+            for cell_id, view in results.views.items()
+        ]
+        frame = pd.DataFrame(rows).astype(dict.fromkeys(names, "float64"))
+        frame.attrs["units"] = {name: BASE_UNITS[METRICS[name].unit] for name in names}
+        frame.attrs["titles"] = {name: METRICS[name].title for name in names}
+        self._warn()
+        return frame
+
     def table(self, name: str) -> pd.DataFrame:
         """Return a table with the rows of all cells; without rows if no cell recorded any.
 

@@ -7,6 +7,7 @@ import pytest
 from helpers.small_runs import SECOND, tiny_view, transfer
 
 from rogue.reports.metrics import METRICS
+from rogue.reports.metrics.by_size import metrics_of_classes
 
 SIZES = [10_000] * 100 + [10_001, 100_000, 1_000_000, 1_000_001]
 ROWS = [
@@ -61,3 +62,19 @@ def test_transfers_of_one_class_are_in_the_measures_of_all_alone(tmp_path: Path)
     assert METRICS["fct_10kb_p50_ns"].of(view, SECOND) is None
     assert METRICS["fct_large_p50_ns"].of(view, SECOND) is None
     assert METRICS["fct_p50_ns"].of(view, SECOND) == 50_000
+
+
+def test_classes_with_other_bounds(tmp_path: Path) -> None:
+    metrics = {metric.name: metric for metric in metrics_of_classes([10_000, 1_500_000])}
+    view = tiny_view(tmp_path, {"flows": ROWS})
+    assert metrics["fct_to_10kb_p50_ns"].of(view, SECOND) == 50_000
+    assert metrics["fct_10kb_to_1_5mb_p50_ns"].of(view, SECOND) == 102_000
+    assert metrics["slowdown_above_1_5mb_p99"].of(view, SECOND) is None
+    assert metrics["slowdown_10kb_to_1_5mb_p99"].title == "Slowdown p99, from 10 KB to 1.5 MB"
+    assert not set(metrics) & set(METRICS)
+
+
+@pytest.mark.parametrize("bounds", [[], [0], [1_000, 1_000], [2_000, 1_000]])
+def test_bounds_of_classes_rise(bounds: list[int]) -> None:
+    with pytest.raises(ValueError, match="expected rising numbers of bytes"):
+        metrics_of_classes(bounds)

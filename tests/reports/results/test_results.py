@@ -178,13 +178,31 @@ def test_changed_file_is_left_out_with_one_warning(directory: Path) -> None:
     assert cell not in set(run.table("flows")["cell"]), "and the second time without a word"
 
 
+def test_measures_are_a_wide_frame_with_units(lossy_run: Path) -> None:
+    run = rogue.load(lossy_run)
+    frame = run.measures
+    assert len(frame) == len(run.cells) == 6
+    row = frame.set_index("cell").loc["roce-r1"]
+    assert (row["probe_p50_ns"], row["probe_loss_share"]) == (900_000_000, 0.4)
+    assert frame.attrs["units"]["probe_p50_ns"] == "ns"
+    assert frame.attrs["titles"]["probe_loss_share"] == "Probes lost"
+    long = run.metrics.set_index(["cell", "metric"])["value"]
+    assert all(long[row["cell"], "probe_p50_ns"] == row["probe_p50_ns"] for _, row in frame.iterrows())
+
+
+def test_manifest_is_printed_in_ten_lines(sample_run: Path) -> None:
+    lines = repr(rogue.load(sample_run).manifest).splitlines()
+    assert len(lines) == 10
+    assert "  cells: 5 ok, 1 failed, 3 unsupported" in lines
+
+
 def test_directory_without_a_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(rogue.ReportError, match="manifest"):
         rogue.load(tmp_path)
 
 
 @pytest.fixture
-def lossy(tmp_path: Path) -> Results:
+def lossy_run(tmp_path: Path) -> Path:
     """RoGUE's probes take 1 ms; native RoCE loses 4, 6 and 8 of 10, so that one of three medians is there."""
     cells = []
     for repetition, gone in ((1, 4), (2, 6), (3, 8)):
@@ -195,7 +213,12 @@ def lossy(tmp_path: Path) -> Results:
             ]
             entry = cell(f"{transport}-r{repetition}", transport=transport, repetition=repetition)
             cells.append((entry, {"latency": rows}))
-    return Results(Run(write_cells(tmp_path, cells, {"kind": "incast"})))
+    return write_cells(tmp_path, cells, {"kind": "incast"})
+
+
+@pytest.fixture
+def lossy(lossy_run: Path) -> Results:
+    return Results(Run(lossy_run))
 
 
 def ascii_spaces(text: str) -> str:
