@@ -149,6 +149,9 @@ def _queue(port: PortSettings) -> str:
         return f"bfifo limit {port.queue_bytes}"
     average = _MEAN_PACKET_BYTES
     burst = -(-(2 * port.red_min_bytes + port.red_max_bytes) // (3 * average)) + 1
+    # Linux takes thresholds and weights of 32 bits together (net/sched/red.h, red_check_params).
+    weight_bits = 31 - port.red_max_bytes.bit_length()
+    burst = min(burst, -(-port.red_min_bytes // average) + 2**weight_bits - 2)
     if port.red_is_prompt:  # the least that tc accepts; each packet has half of the weight
         burst = -(-port.red_min_bytes // average)
     rate_bps = min(port.rate_bps or 0, RED_RATE_BPS_MAX)

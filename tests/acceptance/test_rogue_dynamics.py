@@ -116,24 +116,27 @@ class TestNoise:
 
 ALPHA_PACKETS, BETA_PACKETS = 2, 4
 BASE_RTT_FLOOR_US = 50
-PACKETS_PER_FLOOR = 10e9 * 50e-6 / (1106 * 8)
+PACKETS_PER_FLOOR = 10e9 * 50e-6 / (2130 * 8)
 SHORT = (
     "repetitions=3",
     "transports=[rogue]",
     "workload.repeat_for=2s",
-    "factors={workload.senders: [4, 8]}",
+    "factors={workload.senders: [3, 4]}",
 )
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRun:
-    return run_experiment("rogue-paper/incast", tmp_path_factory.mktemp("equilibrium"), MTU_OF_BOUNDS, *SHORT)
+    return run_experiment("rogue-paper/incast", tmp_path_factory.mktemp("equilibrium"), *SHORT)
 
 
 def test_worked_bounds() -> None:
-    """N = 4: c = 14.1 packets, 58.3 to 69.8 us; N = 8: c = 7.06 packets, 69.8 to 115.3 us."""
-    assert bounds_us(4) == pytest.approx((58.25, 69.75), abs=0.01)
-    assert bounds_us(8) == pytest.approx((69.75, 115.3), abs=0.1)
+    """N = 3: c = 9.78 packets, 62.9 to 84.6 us; N = 4: c = 7.34 packets, 68.7 to 110 us.
+
+    With N = 8 c is below beta, and there are no bounds: a flow has fewer packets than it may queue.
+    """
+    assert bounds_us(3) == pytest.approx((62.85, 84.6), abs=0.05)
+    assert bounds_us(4) == pytest.approx((68.74, 110.0), abs=0.1)
 
 
 def bounds_us(senders: int) -> tuple[float, float]:
@@ -144,7 +147,7 @@ def bounds_us(senders: int) -> tuple[float, float]:
     return low_us, high_us
 
 
-@pytest.mark.parametrize("senders", [4, 8])
+@pytest.mark.parametrize("senders", [3, 4])
 def test_round_trips_rest_between_the_bounds(run: ExperimentRun, senders: int) -> None:
     samples = run.table("rtt")
     samples = samples[(samples["workload.senders"] == senders) & samples["accepted"]]
@@ -152,7 +155,7 @@ def test_round_trips_rest_between_the_bounds(run: ExperimentRun, senders: int) -
     assert low_us <= nearest_rank(samples["rtt_ns"], 50) / 1000 <= high_us
 
 
-@pytest.mark.parametrize("senders", [4, 8])
+@pytest.mark.parametrize("senders", [3, 4])
 def test_no_host_is_favoured_by_its_number(run: ExperimentRun, senders: int) -> None:
     rows = run.table("throughput")
     rows = rows[rows["workload.senders"] == senders]

@@ -231,3 +231,11 @@ def test_counters_of_every_port(inventory: Inventory, shells: list[FakeConnectio
         counters = switch.counters()
     assert counters["s0->h0"] == PortCounters(900, 9, dropped_packets=4, lost_packets=5, backlog_bytes=70)
     assert counters["s0->h1"] == PortCounters()
+
+
+def test_average_of_a_long_queue_fits_the_kernels_32_bits() -> None:
+    """Linux refuses burst 3001 for these thresholds: 23 bits of 4.5 MB leave 8 for the weight."""
+    port = PortSettings(
+        rate_bps=10**10, queue_bytes=4_500_000, red_min_bytes=2_250_000, red_max_bytes=4_500_000
+    )
+    assert any(" min 2250000 max 4500000 avpkt 1000 burst 2504 " in each for each in port_lines("eth1", port))
