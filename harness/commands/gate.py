@@ -52,11 +52,12 @@ def gate(
     trusts_plugins: opt.TrustsPlugins = False,
     accepts_damage: opt.AcceptsDamage = False,
 ) -> ExitCode:
-    """Fail with exit code 9 if a run is worse than its baseline, or if a control has a new weakness.
+    """Fail if a run is worse than its baseline, or a control has a new weakness.
 
-    Identical tables pass at once. Otherwise each measure of each setting is tested: it is worse if it moves
-    in its worse direction by more than the margin, and by more than chance; false discoveries are at most
-    1 % of all rows that differ. A setting or a measure that only the baseline has is a regression.
+    The exit code is then 9. Identical tables pass at once. Otherwise each measure of each setting is tested:
+    it is worse if it moves in its worse direction by more than the margin, and by more than chance; false
+    discoveries are at most 1 % of all rows that differ. A setting or a measure that only the baseline has is
+    a regression.
 
     With --transport, known weaknesses are tried as in `rogue weaknesses`, on the simulator. One that the
     transport shares fails the gate unless --shares names it.

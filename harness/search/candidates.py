@@ -122,7 +122,7 @@ class Candidates:
         assert isinstance(written, list), "the experiment was checked"
         is_mapping = isinstance(transport, str) and transport.startswith("{")
         texts = [json.dumps(each) for each in written]
-        texts[index] = str(transport) if is_mapping else json.dumps(transport)
+        texts[index : index + 1] = [str(transport) if is_mapping else json.dumps(transport)]
         return replace(self, loaded=self._with(f"transports=[{', '.join(texts)}]"))
 
     def _with(self, *settings: str) -> LoadedExperiment:

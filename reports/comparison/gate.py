@@ -106,7 +106,6 @@ class MovedPicture:
         figure, (axis,) = panels([""], 1, height_inches=0.9 + 0.26 * len(self._moved))
         draw(axis, pd.DataFrame(rows), self.layers, ("change", "row"), _LOOKS)
         axis.set(xlabel="change (% of the baseline)", ylabel="")
-        axis.invert_yaxis()
         return figure
 
 

