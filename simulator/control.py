@@ -56,7 +56,7 @@ class PrototypeControl:
     """Switches compute rates as RoCC's do; the engine calls `on_feedback`."""
     wants_marks: ClassVar[bool] = False
     """Switches mark packets as for DCQCN."""
-    hears_departures: ClassVar[bool] = False
+    wants_departures: ClassVar[bool] = False
     """True if the class defines `on_sent`; set automatically."""
 
     rate_bps: int
@@ -74,7 +74,7 @@ class PrototypeControl:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.hears_departures = cls.on_sent is not PrototypeControl.on_sent
+        cls.wants_departures = cls.on_sent is not PrototypeControl.on_sent
 
     def __init__(self, parameters: Mapping[str, float], path: "PathFacts | int") -> None:
         """Begin at the line rate; `parameters` has all registered ones, checked."""

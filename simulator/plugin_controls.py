@@ -117,8 +117,8 @@ def switch_control_arguments(
     for control in controls:
         kind = control.kind
         for argument, applies, does in (
-            ("judge", kind.is_aqm, "marks, drops or trims packets"),
-            ("chooser", kind.compiled.chooses, "selects ports"),
+            ("aqm", kind.is_aqm, "marks, drops or trims packets"),
+            ("port_selector", kind.compiled.selects_ports, "selects ports"),
         ):
             if applies and argument in arguments:
                 raise SimulationError(

@@ -331,7 +331,7 @@ def switch_control_faults(name: str) -> list[str]:
 
 
 def _useless(kind: SwitchControlKind) -> Iterator[str]:
-    if not kind.is_aqm and not kind.compiled.chooses:
+    if not kind.is_aqm and not kind.compiled.selects_ports:
         yield "it has none of on_arrival, on_departure and choose, expected at least one of them"
     if kind.compiled.trims and not kind.compiled.sees_arrivals:
         yield "it trims, and has no on_arrival, which alone may say so"

@@ -89,7 +89,7 @@ def register_switch_control(control: SwitchKind) -> None:
     entry = SwitchControlEntry(
         meaning,
         kind.is_aqm,
-        control.chooses,
+        control.selects_ports,
         control.trims,
         _written(parameters),
     )

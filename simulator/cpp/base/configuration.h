@@ -99,15 +99,15 @@ struct SwitchConfiguration {
   bool is_input_queued = false;  // what comes in over a link waits in a buffer of that link, `buffer`
   bool has_telemetry = false;    // ports write into packets what they hold and sent
   std::optional<TrimmingConfiguration> trimming{};
-  SwitchControlMaker judge{};     // of packets at each port, from outside
-  SwitchControlMaker chooser{};   // among equal ports, from outside
-  BitsPerSecond thresholds_at{};  // rate of a port that trims and marks as stated; 0: all do
+  SwitchControlMaker aqm{};            // of packets at each port, from outside
+  SwitchControlMaker port_selector{};  // among equal ports, from outside
+  BitsPerSecond thresholds_at{};       // rate of a port that trims and marks as stated; 0: all do
 
   // Its ports have a queue for each priority.
   bool has_classes() const {
     return pause || has_marking() || rocc || has_telemetry || has_weights() || is_input_queued || trimming;
   }
-  bool has_marking() const { return !markings.empty() || judge; }
+  bool has_marking() const { return !markings.empty() || aqm; }
   bool has_weights() const { return weights != std::array<std::uint32_t, 8>{}; }
 };
 

@@ -31,7 +31,7 @@ class BoundEngine {
       throw SimulationError("run_until: expected a time not before now (" + std::to_string(now_ns()) +
                             " ns), got " + std::to_string(host_ns) + " ns");
     }
-    engine.require_nobody_ahead("run_until", limit);  // after an exception
+    engine.require_no_switch_ahead("run_until", limit);  // after an exception
     const RunningFlag running(is_running_);
     for (RunState state; (state = run_slice(limit)) != RunState::kReachedLimit;) {
       // A slice may end within an instant, whose calls come after all else that happens then.

@@ -73,8 +73,8 @@ struct FieldsOf<SwitchConfiguration> {
       Field{"buffer_bytes", &Switch::buffer}, Field{"alpha", &Switch::alpha}, Field{"pause", &Switch::pause},
       Field{"markings", &Switch::markings}, Field{"weights", &Switch::weights}, Field{"rocc", &Switch::rocc},
       Field{"is_input_queued", &Switch::is_input_queued}, Field{"has_telemetry", &Switch::has_telemetry},
-      Field{"trimming", &Switch::trimming}, Field{"judge", &Switch::judge},
-      Field{"chooser", &Switch::chooser}, Field{"thresholds_at_bps", &Switch::thresholds_at});
+      Field{"trimming", &Switch::trimming}, Field{"aqm", &Switch::aqm},
+      Field{"port_selector", &Switch::port_selector}, Field{"thresholds_at_bps", &Switch::thresholds_at});
 };
 
 template <>

@@ -21,7 +21,7 @@
 #include "binding/fields.h"
 #include "cc/compiled_control.h"
 #include "cc/controller.h"
-#include "cc/outside_control.h"
+#include "cc/plugin_control.h"
 #include "cc/switch_control.h"
 
 namespace simulator {
@@ -29,22 +29,22 @@ namespace simulator {
 namespace nb = nanobind;
 
 // Text of a plug-in; bytes that are not UTF-8 become U+FFFD.
-inline nb::str outside_text(std::string_view bytes) {
+inline nb::str plugin_text(std::string_view bytes) {
   const auto size = static_cast<Py_ssize_t>(bytes.size());
   return nb::steal<nb::str>(PyUnicode_DecodeUTF8(bytes.data(), size, "replace"));
 }
 
-inline nb::dict outside_metrics(const Metrics& metrics) {
+inline nb::dict plugin_metrics(const Metrics& metrics) {
   nb::dict result;
-  for (const auto& [name, value] : metrics) result[outside_text(name)] = value;
+  for (const auto& [name, value] : metrics) result[plugin_text(name)] = value;
   return result;
 }
 
 // A congestion control in Python: slow, for prototypes. The engine may run without the GIL, so each call takes it.
-class PythonControl final : public OutsideControl<PythonControl> {
+class PythonControl final : public PluginControl<PythonControl> {
  public:
   explicit PythonControl(nb::object self)
-      : OutsideControl(name_of(self), "", wants_of(self.type())), self_(std::move(self)) {
+      : PluginControl(name_of(self), "", wants_of(self.type())), self_(std::move(self)) {
     begin(attributes());
   }
   ~PythonControl() override {
@@ -53,7 +53,7 @@ class PythonControl final : public OutsideControl<PythonControl> {
   }
 
  private:
-  friend OutsideControl<PythonControl>;
+  friend PluginControl<PythonControl>;
 
   rogue::Attributes sent(Picoseconds now, Bytes wire) { return after("on_sent", now, wire.value); }
   rogue::Attributes cnp(Picoseconds now) { return after("on_cnp", now); }
@@ -61,23 +61,23 @@ class PythonControl final : public OutsideControl<PythonControl> {
   rogue::Attributes feedback(Picoseconds now, std::uint32_t port, BitsPerSecond rate) {
     return after("on_feedback", now, port, rate.value);
   }
-  rogue::Attributes acknowledgement(Picoseconds now, const Acknowledged& told) {
+  rogue::Attributes acknowledgement(Picoseconds now, const AckEvent& ack) {
     const nb::gil_scoped_acquire gil;
     nb::list hops;
-    for (const HopRecord& hop : told.hops) {
+    for (const HopRecord& hop : ack.hops) {
       hops.append(nb::make_tuple(hop.left.value, hop.queue.value, hop.sent.value, hop.rate.value));
     }
-    const nb::object sent = told.sent == kNever ? nb::none() : nb::object(nb::int_(told.sent.value));
-    return after("on_acknowledgement", now, sent, told.acknowledged_psn, told.sent_psn, told.recoveries,
-                 told.is_marked, hops);
+    const nb::object sent = ack.sent == kNever ? nb::none() : nb::object(nb::int_(ack.sent.value));
+    return after("on_acknowledgement", now, sent, ack.acknowledged_psn, ack.sent_psn, ack.recoveries,
+                 ack.is_marked, hops);
   }
 
-  Metrics believed(Picoseconds now) const {
+  Metrics read_metrics(Picoseconds now) const {
     const nb::gil_scoped_acquire gil;
-    const nb::object told = self_.attr("metrics")(now.value);
+    const nb::object returned = self_.attr("metrics")(now.value);
     Metrics metrics;
-    if (nb::try_cast(told, metrics)) return metrics;
-    throw refused("metrics()", "names with numbers", nb::repr(told).c_str());
+    if (nb::try_cast(returned, metrics)) return metrics;
+    throw refused("metrics()", "names with numbers", nb::repr(returned).c_str());
   }
 
   template <class... Values>
@@ -113,7 +113,7 @@ class PythonControl final : public OutsideControl<PythonControl> {
   static Wants wants_of(nb::handle type) {
     const auto has = [type](const char* name) { return nb::cast<bool>(type.attr(name)); };
     return {has("wants_acknowledgements"), has("wants_telemetry"), has("wants_feedback"),
-            has("hears_departures")};
+            has("wants_departures")};
   }
 
   nb::object self_;
@@ -136,13 +136,13 @@ std::function<std::unique_ptr<Control>(const Place&)> read_maker(nb::handle from
 }
 
 template <>
-struct Reading<SwitchControlMaker> {
+struct FromPython<SwitchControlMaker> {
   static SwitchControlMaker read(std::string_view, nb::handle from) {
     return read_maker<SwitchControl, SwitchKind, rogue::Place>(from);
   }
 };
 template <>
-struct Reading<ReceiverControlMaker> {
+struct FromPython<ReceiverControlMaker> {
   static ReceiverControlMaker read(std::string_view, nb::handle from) {
     return read_maker<ReceiverControl, ReceiverKind, rogue::Host>(from);
   }
@@ -150,7 +150,7 @@ struct Reading<ReceiverControlMaker> {
 
 // A NIC control may also be a Python callable.
 template <>
-struct Reading<ControlMaker> {
+struct FromPython<ControlMaker> {
   static ControlMaker read(std::string_view, nb::handle from) {
     if (from.is_none()) return {};
     if (nb::isinstance<CompiledMaker<CompiledKind>>(from)) {
@@ -168,8 +168,8 @@ struct Reading<ControlMaker> {
 
 // The table at an address. It may be of another version of `header`, and its texts may be null pointers.
 template <class Table>
-const Table* outside_table(std::uintptr_t address, const std::string& file, const char* header,
-                           std::uint32_t expected) {
+const Table* plugin_table(std::uintptr_t address, const std::string& file, const char* header,
+                          std::uint32_t expected) {
   const auto version = *reinterpret_cast<const std::uint32_t*>(address);  // the first member in all versions
   if (version != expected) {
     throw ControlError(file, "expected version " + std::to_string(expected) + " of " + header + ", got " +
@@ -193,19 +193,19 @@ nb::class_<Kind> bind_plugin(nb::module_& module, const char* name, const char* 
   kind.def(
           "__init__",
           [header, version](Kind* self, std::uintptr_t address, std::string file) {
-            const auto* table = outside_table<typename Kind::Table>(address, file, header, version);
+            const auto* table = plugin_table<typename Kind::Table>(address, file, header, version);
             new (self) Kind{table, std::move(file)};
           },
           nb::arg("address"), nb::arg("file"))
       .def_ro("file", &Kind::file)
-      .def_prop_ro("name", [](const Kind& self) { return outside_text(self.table->name); })
-      .def_prop_ro("meaning", [](const Kind& self) { return outside_text(self.table->meaning); })
+      .def_prop_ro("name", [](const Kind& self) { return plugin_text(self.table->name); })
+      .def_prop_ro("meaning", [](const Kind& self) { return plugin_text(self.table->meaning); })
       .def_prop_ro("parameters",
                    [](const Kind& self) {
                      nb::list parameters;
                      for (const auto& each : std::span(self.table->parameters, self.table->parameter_count)) {
-                       parameters.append(nb::make_tuple(outside_text(each.name), each.value, each.minimum,
-                                                        each.maximum, outside_text(each.meaning)));
+                       parameters.append(nb::make_tuple(plugin_text(each.name), each.value, each.minimum,
+                                                        each.maximum, plugin_text(each.meaning)));
                      }
                      return parameters;
                    })
@@ -235,7 +235,7 @@ inline void bind_plugins(nb::module_& module) {
   bind_plugin<Switch>(module, "SwitchKind", "SwitchMaker", "rogue/switch_control.h", kSwitchVersion)
       .def_prop_ro("sees_arrivals", [](const Switch& self) { return self.table->sees_arrivals != 0; })
       .def_prop_ro("sees_departures", [](const Switch& self) { return self.table->sees_departures != 0; })
-      .def_prop_ro("chooses", [](const Switch& self) { return self.table->chooses != 0; })
+      .def_prop_ro("selects_ports", [](const Switch& self) { return self.table->chooses != 0; })
       .def_prop_ro("trims", [](const Switch& self) { return self.table->trims != 0; });
   bind_plugin<ReceiverKind>(module, "ReceiverKind", "ReceiverMaker", "rogue/receiver_control.h",
                             kReceiverVersion);

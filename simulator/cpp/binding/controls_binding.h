@@ -34,7 +34,7 @@ using HopTuple = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64
 inline constexpr PathFacts kUsualPath{
     .line_rate = {10'000'000'000}, .base_rtt = {10'000'000}, .mtu = {1024}, .packet = {1106}, .hops = 1};
 
-struct BoundPoint {
+struct BoundRoccPoint {
   RoccPoint point;
 };
 
@@ -46,7 +46,7 @@ struct BoundController {
 // wants_feedback) of every control.
 inline nb::list list_controls() {
   nb::list controls;
-  for (const Control& control : kControls) {
+  for (const ControlKind& control : kControls) {
     const auto usual = create_controller(control.name, {}, kUsualPath);
     controls.append(nb::make_tuple(std::string(control.name), std::string(control.meaning),
                                    parameter_list(control.parameters), usual->wants_acknowledgements(),
@@ -56,22 +56,22 @@ inline nb::list list_controls() {
 }
 
 inline void bind_congestion_point(nb::module_& module) {
-  nb::class_<BoundPoint>(module, "RoccPoint", "RoCC's congestion point of one queue.")
+  nb::class_<BoundRoccPoint>(module, "RoccPoint", "RoCC's congestion point of one queue.")
       .def(
           "__init__",
-          [](BoundPoint* self, std::int64_t line_rate_bps, const ParameterValues& parameters) {
-            new (self) BoundPoint{RoccPoint(parameters, {line_rate_bps})};
+          [](BoundRoccPoint* self, std::int64_t line_rate_bps, const ParameterValues& parameters) {
+            new (self) BoundRoccPoint{RoccPoint(parameters, {line_rate_bps})};
           },
           nb::kw_only(), nb::arg("line_rate_bps"), nb::arg("parameters") = ParameterValues{})
       .def(
           "update",
-          [](BoundPoint& self, std::int64_t waiting_bytes) {
+          [](BoundRoccPoint& self, std::int64_t waiting_bytes) {
             return self.point.update({waiting_bytes}).value;
           },
           nb::arg("waiting_bytes"))
-      .def_prop_ro("rate_units", [](const BoundPoint& self) { return self.point.rate_units(); })
-      .def_prop_ro("is_at_rest", [](const BoundPoint& self) { return self.point.is_at_rest(); })
-      .def_prop_ro("period_ps", [](const BoundPoint& self) { return self.point.period().value; });
+      .def_prop_ro("rate_units", [](const BoundRoccPoint& self) { return self.point.rate_units(); })
+      .def_prop_ro("is_at_rest", [](const BoundRoccPoint& self) { return self.point.is_at_rest(); })
+      .def_prop_ro("period_ps", [](const BoundRoccPoint& self) { return self.point.period().value; });
 }
 
 inline void bind_controllers(nb::module_& module) {
@@ -84,7 +84,7 @@ inline void bind_controllers(nb::module_& module) {
           [](BoundController* self, const std::string& name, std::int64_t line_rate_bps,
              const ParameterValues& parameters, nb::handle maker, std::int64_t base_rtt_ps,
              std::int64_t mtu_bytes, std::int64_t packet_bytes, std::uint32_t hops) {
-            const auto outside = Reading<ControlMaker>::read("control_maker", maker);
+            const auto outside = FromPython<ControlMaker>::read("control_maker", maker);
             const PathFacts path{{line_rate_bps}, {base_rtt_ps}, {mtu_bytes}, {packet_bytes}, hops};
             new (self) BoundController{outside ? outside(path) : create_controller(name, parameters, path)};
           },
@@ -134,7 +134,7 @@ inline void bind_controllers(nb::module_& module) {
       .def_prop_ro("rate_bps", [](const BoundController& self) { return self.controller->rate().value; })
       .def_prop_ro("burst_bytes", [](const BoundController& self) { return self.controller->burst().value; })
       .def_prop_ro("untold_bytes_max",
-                   [](const BoundController& self) { return self.controller->untold_max().value; })
+                   [](const BoundController& self) { return self.controller->unreported_max().value; })
       .def_prop_ro("window_bytes",
                    [](const BoundController& self) -> std::optional<std::int64_t> {
                      const Bytes window = self.controller->window();
@@ -150,7 +150,7 @@ inline void bind_controllers(nb::module_& module) {
       .def(
           "metrics",
           [](BoundController& self, std::int64_t now_ps) {
-            return outside_metrics(self.controller->metrics({now_ps}));
+            return plugin_metrics(self.controller->metrics({now_ps}));
           },
           nb::arg("now_ps"));
 }

@@ -1,4 +1,4 @@
-// The Python face of an engine: the classes Engine, QueuePair and Timer of a module.
+// Bindings of an engine: the Python classes Engine, QueuePair and Timer of a module.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -48,7 +48,7 @@ inline void register_exceptions() {
     };
     const auto raise_control = [](const ControlError& error) {
       const nb::object type = nb::module_::import_("rogue.simulator.errors").attr("ControlError");
-      PyErr_SetObject(type.ptr(), type(outside_text(error.what()), outside_text(error.place())).ptr());
+      PyErr_SetObject(type.ptr(), type(plugin_text(error.what()), plugin_text(error.place())).ptr());
     };
     try {
       std::rethrow_exception(pointer);
@@ -307,7 +307,7 @@ void bind_results(Class& engine) {
            [](Bound& self) {
              nb::dict result;
              for (const auto& [qp_num, metrics] : self.engine.control_metrics())
-               result[nb::int_(qp_num)] = outside_metrics(metrics);
+               result[nb::int_(qp_num)] = plugin_metrics(metrics);
              return result;
            })
       .def("statistics",

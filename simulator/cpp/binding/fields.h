@@ -31,10 +31,10 @@ namespace simulator {
 namespace nb = nanobind;
 
 template <class Value>
-struct Reading {
+struct FromPython {
   static Value read(std::string_view name, nb::handle from) {
     if constexpr (std::is_enum_v<Value>) {
-      return static_cast<Value>(Reading<int>::read(name, from));
+      return static_cast<Value>(FromPython<int>::read(name, from));
     } else {
       Value value;
       if (!nb::try_cast<Value>(from, value)) {
@@ -47,49 +47,49 @@ struct Reading {
 };
 
 template <class Tag>
-struct Reading<Quantity<Tag>> {
+struct FromPython<Quantity<Tag>> {
   static Quantity<Tag> read(std::string_view name, nb::handle from) {
-    return {Reading<std::int64_t>::read(name, from)};
+    return {FromPython<std::int64_t>::read(name, from)};
   }
 };
 
 // None stands for never.
 template <>
-struct Reading<Picoseconds> {
+struct FromPython<Picoseconds> {
   static Picoseconds read(std::string_view name, nb::handle from) {
     if (from.is_none()) return kNever;
-    const auto value = Reading<std::int64_t>::read(name, from);
+    const auto value = FromPython<std::int64_t>::read(name, from);
     return name.ends_with("_ns") ? to_picoseconds(value) : Picoseconds{value};
   }
 };
 
 template <class Value>
-struct Reading<std::optional<Value>> {
+struct FromPython<std::optional<Value>> {
   static std::optional<Value> read(std::string_view name, nb::handle from) {
     if (from.is_none()) return {};
-    return Reading<Value>::read(name, from);
+    return FromPython<Value>::read(name, from);
   }
 };
 
 template <HasFields Item>
-struct Reading<std::vector<Item>> {
+struct FromPython<std::vector<Item>> {
   static std::vector<Item> read(std::string_view name, nb::handle from) {
     std::vector<Item> items;
-    for (const nb::handle item : from) items.push_back(Reading<Item>::read(name, item));
+    for (const nb::handle item : from) items.push_back(FromPython<Item>::read(name, item));
     return items;
   }
 };
 
 // Names that a dict lacks keep their defaults; an object must have all attributes.
 template <HasFields Owner>
-struct Reading<Owner> {
+struct FromPython<Owner> {
   static Owner read(std::string_view, nb::handle from) {
     Owner owner;
     const auto read_field = [&]<class Member>(const Field<Owner, Member>& field) {
       const bool is_dict = nb::isinstance<nb::dict>(from);
       if (is_dict && !nb::borrow<nb::dict>(from).contains(field.name)) return std::size_t{0};
       const nb::object value = is_dict ? nb::object(from[field.name]) : nb::getattr(from, field.name);
-      owner.*field.member = Reading<Member>::read(field.name, value);
+      owner.*field.member = FromPython<Member>::read(field.name, value);
       return std::size_t{1};
     };
     const std::size_t found =
@@ -102,7 +102,7 @@ struct Reading<Owner> {
 
 template <HasFields Owner>
 Owner read_fields(nb::handle from) {
-  return Reading<Owner>::read({}, from);
+  return FromPython<Owner>::read({}, from);
 }
 
 inline nb::list parameter_list(std::span<const Parameter> table) {

@@ -1,4 +1,4 @@
-// The Python face of one end of a connection.
+// Bindings of a queue pair, which is one end of a connection.
 #pragma once
 
 #include <nanobind/nanobind.h>

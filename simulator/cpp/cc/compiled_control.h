@@ -15,8 +15,8 @@
 #include "base/configuration.h"
 #include "base/units.h"
 #include "cc/controller.h"
-#include "cc/outside_control.h"
 #include "cc/parameters.h"
+#include "cc/plugin_control.h"
 #include "rogue/nic_control.h"
 
 // Some controls of the engine are written against rogue/nic_control.h alone: a copy of such a header is a plug-in.
@@ -33,18 +33,18 @@ namespace simulator {
 
 using CompiledKind = PluginKind<rogue::abi::Table>;
 
-class CompiledControl final : public OutsideControl<CompiledControl> {
+class CompiledControl final : public PluginControl<CompiledControl> {
  public:
   // `values` are those of all parameters, in the order of the table.
   CompiledControl(const CompiledKind& kind, const std::vector<double>& values, const PathFacts& path)
-      : OutsideControl(kind.table->name, kind.file, wants_of(*kind.table)), table_(*kind.table) {
+      : PluginControl(kind.table->name, kind.file, wants_of(*kind.table)), table_(*kind.table) {
     rogue::abi::Fault fault;
-    const rogue::PathFacts told{.line_rate_bps = path.line_rate.value,
-                                .base_rtt_ps = path.base_rtt.value,
-                                .mtu_bytes = path.mtu.value,
-                                .packet_bytes = path.packet.value,
-                                .hops = path.hops};
-    control_ = table_.create(values.data(), &told, &attributes_, &fault);
+    const rogue::PathFacts facts{.line_rate_bps = path.line_rate.value,
+                                 .base_rtt_ps = path.base_rtt.value,
+                                 .mtu_bytes = path.mtu.value,
+                                 .packet_bytes = path.packet.value,
+                                 .hops = path.hops};
+    control_ = table_.create(values.data(), &facts, &attributes_, &fault);
     if (control_ == nullptr) throw raised("its constructor", fault);
     try {
       begin(*attributes_);
@@ -56,11 +56,11 @@ class CompiledControl final : public OutsideControl<CompiledControl> {
   ~CompiledControl() override { table_.destroy(control_); }
 
  private:
-  friend OutsideControl<CompiledControl>;
+  friend PluginControl<CompiledControl>;
 
   static Wants wants_of(const rogue::abi::Table& table) {
     return {table.wants_acknowledgements != 0, table.wants_telemetry != 0, table.wants_feedback != 0,
-            table.hears_departures != 0};
+            table.wants_departures != 0};
   }
 
   rogue::Attributes sent(Picoseconds now, Bytes wire) {
@@ -71,22 +71,22 @@ class CompiledControl final : public OutsideControl<CompiledControl> {
   rogue::Attributes feedback(Picoseconds now, std::uint32_t port, BitsPerSecond rate) {
     return after("on_feedback", table_.on_feedback, now.value, port, rate.value);
   }
-  rogue::Attributes acknowledgement(Picoseconds now, const Acknowledged& told) {
+  rogue::Attributes acknowledgement(Picoseconds now, const AckEvent& ack) {
     std::array<rogue::Hop, kHopsMax> hops;
-    std::transform(told.hops.begin(), told.hops.end(), hops.begin(), [](const HopRecord& hop) {
+    std::transform(ack.hops.begin(), ack.hops.end(), hops.begin(), [](const HopRecord& hop) {
       return rogue::Hop{hop.left.value, hop.queue.value, hop.sent.value, hop.rate.value};
     });
-    const rogue::abi::AcknowledgementRecord record{.sent_ps = told.sent.value,
-                                                   .acknowledged_psn = told.acknowledged_psn,
-                                                   .sent_psn = told.sent_psn,
-                                                   .recoveries = told.recoveries,
+    const rogue::abi::AcknowledgementRecord record{.sent_ps = ack.sent.value,
+                                                   .acknowledged_psn = ack.acknowledged_psn,
+                                                   .sent_psn = ack.sent_psn,
+                                                   .recoveries = ack.recoveries,
                                                    .hops = hops.data(),
-                                                   .hop_count = static_cast<std::uint32_t>(told.hops.size()),
-                                                   .is_marked = told.is_marked};
+                                                   .hop_count = static_cast<std::uint32_t>(ack.hops.size()),
+                                                   .is_marked = ack.is_marked};
     return after("on_acknowledgement", table_.on_acknowledgement, now.value, &record);
   }
 
-  Metrics believed(Picoseconds now) const {
+  Metrics read_metrics(Picoseconds now) const {
     Metrics metrics;
     rogue::abi::Fault fault;
     const auto add = [](void* sink, const char* name, double value) {
@@ -127,8 +127,8 @@ constexpr auto parameters_of() {
 }
 
 template <const rogue::abi::Table& table>
-constexpr Control from_table(std::string_view name, std::string_view meaning,
-                             std::span<const Parameter> parameters) {
+constexpr ControlKind from_table(std::string_view name, std::string_view meaning,
+                                 std::span<const Parameter> parameters) {
   return {name, meaning, parameters,
           [](const ParameterValues& values, const PathFacts& path) -> std::unique_ptr<Controller> {
             std::vector<double> in_order;

@@ -27,7 +27,7 @@ class Constant final : public Controller {
   Bytes window() const override { return window_; }
   bool wants_acknowledgements() const override { return true; }
 
-  void on_acknowledgement(Picoseconds now, const Acknowledged& acknowledged) override {
+  void on_acknowledgement(Picoseconds now, const AckEvent& acknowledged) override {
     ++acknowledgements_;
     marked_acknowledgements_ += acknowledged.is_marked;
     in_flight_packets_max_ =
@@ -55,7 +55,7 @@ class Constant final : public Controller {
   Picoseconds round_trip_min_ = kNever;
 };
 
-inline constexpr Control kConstant = control<Constant>(
+inline constexpr ControlKind kConstant = control<Constant>(
     "constant", "a rate and a window that never change, for comparison", kConstantParameters);
 
 }  // namespace simulator

@@ -31,7 +31,7 @@ struct HopRecord {
 };
 
 // An ACK or NAK has come.
-struct Acknowledged {
+struct AckEvent {
   Picoseconds sent;                // when the packet that it is for began to leave; kNever: not known
   std::uint64_t acknowledged_psn;  // everything below has arrived
   std::uint64_t sent_psn;          // one past the highest number ever sent
@@ -69,7 +69,7 @@ class Controller {
 
   // Engines may report departures together, as one, while they have fewer wire bytes than this and nothing
   // else happens. 0: report each one.
-  virtual Bytes untold_max() const { return {}; }
+  virtual Bytes unreported_max() const { return {}; }
 
   // A congestion notification packet (CNP) has come; the receiving end sends one for a marked packet, but at
   // most one per cnp_gap(). kNever: none.
@@ -79,7 +79,7 @@ class Controller {
   // An acknowledgement has come, and nothing has left since. Only for a control that wants them.
   virtual bool wants_acknowledgements() const { return false; }
   virtual bool wants_telemetry() const { return false; }  // acknowledgements with `hops`
-  virtual void on_acknowledgement(Picoseconds, const Acknowledged&) {}
+  virtual void on_acknowledgement(Picoseconds, const AckEvent&) {}
 
   // A switch requests a rate for each flow through one of its ports. Only with wants_feedback().
   virtual bool wants_feedback() const { return false; }
@@ -103,7 +103,7 @@ inline Metrics metrics_of(const Controller& controller, Picoseconds now) {
 }
 
 // A kind of congestion control, as experiments name it. Its header ends with one; cc/registry.h lists them.
-struct Control {
+struct ControlKind {
   std::string_view name;
   std::string_view meaning;
   std::span<const Parameter> parameters;
@@ -111,8 +111,8 @@ struct Control {
 };
 
 template <class Kind>
-constexpr Control control(std::string_view name, std::string_view meaning,
-                          std::span<const Parameter> parameters) {
+constexpr ControlKind control(std::string_view name, std::string_view meaning,
+                              std::span<const Parameter> parameters) {
   return {name, meaning, parameters,
           [](const ParameterValues& values, const PathFacts& path) -> std::unique_ptr<Controller> {
             return std::make_unique<Kind>(values, path.line_rate);
@@ -128,16 +128,16 @@ class Segments {
       : size_(size), ps_per_byte_(picoseconds_per_byte(line_rate)) {}
 
   void on_sent(Picoseconds now, Bytes wire) {
-    gathered_ += wire;
-    if (gathered_ < size_) return;
-    gathered_ = Bytes{};
+    unfinished_ += wire;
+    if (unfinished_ < size_) return;
+    unfinished_ = Bytes{};
     if (waiting_.size() == kWaitingMax) waiting_.pop_front();
     waiting_.push_back({now, now + duration_of(wire, ps_per_byte_)});
   }
 
   // The time of the segment that ends with the packet that is acknowledged, if any. Packets are known by the
   // instants they left at, so one that was sent again cannot be taken for the first one.
-  std::optional<Picoseconds> on_acknowledgement(Picoseconds now, const Acknowledged& acknowledged) {
+  std::optional<Picoseconds> on_acknowledgement(Picoseconds now, const AckEvent& acknowledged) {
     if (acknowledged.sent == kNever) return {};
     std::optional<Picoseconds> time;
     for (; !waiting_.empty() && waiting_.front().began <= acknowledged.sent; waiting_.pop_front()) {
@@ -149,15 +149,15 @@ class Segments {
  private:
   static constexpr std::size_t kWaitingMax = 4096;  // responses to READs are never acknowledged
 
-  struct Last {
+  struct SegmentEnd {
     Picoseconds began;
     Picoseconds ended;
   };
 
   Bytes size_;
   double ps_per_byte_;
-  Bytes gathered_;            // of the segment that is being sent
-  std::deque<Last> waiting_;  // last packets of segments, in the order they left
+  Bytes unfinished_;                // of the segment that is being sent
+  std::deque<SegmentEnd> waiting_;  // last packets of segments, in the order they left
 };
 
 }  // namespace simulator

@@ -90,7 +90,7 @@ class Dcqcn final : public Controller {
     return true;
   }
 
-  Bytes untold_max() const override {
+  Bytes unreported_max() const override {
     return is_limited() ? Bytes{halved(byte_counter_.value)} - sent_ : kEverything;
   }
 
@@ -174,9 +174,9 @@ class Dcqcn final : public Controller {
   Picoseconds rate_deadline_ = kNever;
 };
 
-inline constexpr Control kDcqcn =
+inline constexpr ControlKind kDcqcn =
     control<Dcqcn>("dcqcn", "DCQCN as its authors' text has it", kDcqcnParameters);
-inline constexpr Control kDcqcnNs3Rdma =
+inline constexpr ControlKind kDcqcnNs3Rdma =
     control<Dcqcn>("dcqcn-ns3-rdma", "DCQCN as the simulator ns3-rdma has it", kDcqcnNs3RdmaParameters);
 
 }  // namespace simulator

@@ -48,7 +48,7 @@ class Hpcc final : public Controller {
   bool wants_telemetry() const override { return true; }
 
   // The first acknowledgement only provides the values that differences start from.
-  void on_acknowledgement(Picoseconds, const Acknowledged& acknowledged) override {
+  void on_acknowledgement(Picoseconds, const AckEvent& acknowledged) override {
     if (acknowledged.hops.empty()) return;
     const bool is_round_over = acknowledged.acknowledged_psn > round_ends_psn_;
     if (acknowledged.hops.size() == before_.size()) {
@@ -78,7 +78,7 @@ class Hpcc final : public Controller {
   }
 
   // Folds the busiest link since the last acknowledgement into a moving average over a base round trip.
-  void measure(const Acknowledged& acknowledged) {
+  void measure(const AckEvent& acknowledged) {
     double busiest = -1;
     double elapsed_s = 0;
     for (std::size_t i = 0; i < before_.size(); ++i) {
@@ -126,7 +126,7 @@ class Hpcc final : public Controller {
   std::vector<HopRecord> before_;
 };
 
-inline constexpr Control kHpcc =
+inline constexpr ControlKind kHpcc =
     control<Hpcc>("hpcc", "HPCC: a window by what each port on the way reports", kHpccParameters);
 
 }  // namespace simulator

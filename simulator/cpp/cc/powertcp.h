@@ -35,16 +35,16 @@ class PowerTcp final : public rogue::NicControl {
   }
 
   // The first acknowledgement only provides the values that differences start from.
-  void on_acknowledgement(std::int64_t, const rogue::Acknowledgement& told) override {
-    if (told.hops.empty()) return;
-    if (told.hops.size() == before_.size() && measure(told.hops)) {
+  void on_acknowledgement(std::int64_t, const rogue::Acknowledgement& ack) override {
+    if (ack.hops.empty()) return;
+    if (ack.hops.size() == before_.size() && measure(ack.hops)) {
       const double followed = cwnd_old_ / std::max(power_, 1e-9) + increase_;
       cwnd_ = std::clamp(gamma_ * followed + (1 - gamma_) * cwnd_, cwnd_min_, cwnd_max_);
       set_window();
     }
-    before_.assign(told.hops.begin(), told.hops.end());
-    if (told.acknowledged_psn <= round_ends_psn_) return;
-    round_ends_psn_ = told.sent_psn;
+    before_.assign(ack.hops.begin(), ack.hops.end());
+    if (ack.acknowledged_psn <= round_ends_psn_) return;
+    round_ends_psn_ = ack.sent_psn;
     cwnd_old_ = cwnd_;
   }
 

@@ -50,9 +50,9 @@ inline constexpr std::array kControls = {
                                       kThetaPowerTcpParameters),
 };
 
-inline const Control& control_named(std::string_view name) {
+inline const ControlKind& control_named(std::string_view name) {
   std::string known;
-  for (const Control& control : kControls) {
+  for (const ControlKind& control : kControls) {
     if (control.name == name) return control;
     known += (known.empty() ? "" : ", ") + std::string(control.name);
   }
@@ -61,21 +61,22 @@ inline const Control& control_named(std::string_view name) {
 
 inline std::unique_ptr<Controller> create_controller(std::string_view name, const ParameterValues& given,
                                                      const PathFacts& path) {
-  const Control& control = control_named(name);
+  const ControlKind& control = control_named(name);
   return control.create(checked(control.name, control.parameters, given), path);
 }
 
 // The controller of a connection's first or second end, built-in or plug-in.
-inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& asked, bool is_end_a,
+inline std::unique_ptr<Controller> controller_of(const ConnectionConfiguration& configuration, bool is_end_a,
                                                  BitsPerSecond line_rate, const Framing& framing) {
   const PathFacts path{
       .line_rate = line_rate,
-      .base_rtt = is_end_a ? asked.base_rtt_ab : asked.base_rtt_ba,
-      .mtu = {asked.mtu_bytes},
-      .packet = framing.wire_bytes(framing.write_frame_bytes(asked.mtu_bytes, false)),
-      .hops = static_cast<std::uint32_t>((is_end_a ? asked.route_ab : asked.route_ba).size() - 1)};
-  if (asked.control_maker) return asked.control_maker(path);
-  return create_controller(asked.control, asked.control_parameters, path);
+      .base_rtt = is_end_a ? configuration.base_rtt_ab : configuration.base_rtt_ba,
+      .mtu = {configuration.mtu_bytes},
+      .packet = framing.wire_bytes(framing.write_frame_bytes(configuration.mtu_bytes, false)),
+      .hops = static_cast<std::uint32_t>((is_end_a ? configuration.route_ab : configuration.route_ba).size() -
+                                         1)};
+  if (configuration.control_maker) return configuration.control_maker(path);
+  return create_controller(configuration.control, configuration.control_parameters, path);
 }
 
 }  // namespace simulator

@@ -101,7 +101,7 @@ class Rocc final : public Controller {
   Picoseconds rises_at_ = kNever;
 };
 
-inline constexpr Control kRocc =
+inline constexpr ControlKind kRocc =
     control<Rocc>("rocc", "RoCC's reaction point: it obeys rates that switches work out", kRoccParameters);
 
 // RoCC's congestion point: for one queue of a switch it works out, once per period, the rate that every flow of the

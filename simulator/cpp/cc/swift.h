@@ -5,7 +5,7 @@
 // algorithm 1 and sections 3.2 (window), 3.4 (less than a packet) and 3.5 (target). The paper gives the least window
 // and no other constant: these are those of csg-htsim's swift.cpp (841d9e7), which calls several of them guesses.
 // Deviation: the delay is that of the fabric, from NIC to NIC, for hosts take no time here; so there is one window. An
-// fast recovery is what the connection's reliability takes for a loss. Timeouts are not told. A decrease is
+// fast recovery is what the connection's reliability takes for a loss. Timeouts are not reported. A decrease is
 // remembered when the window became smaller (line 27 says "or stayed", after which none would ever follow).
 #pragma once
 
@@ -39,19 +39,19 @@ class Swift final : public rogue::NicControl {
     set_window();
   }
 
-  void on_acknowledgement(std::int64_t now_ps, const rogue::Acknowledgement& told) override {
-    const bool has_progress = told.acknowledged_psn > acknowledged_psn_;
+  void on_acknowledgement(std::int64_t now_ps, const rogue::Acknowledgement& ack) override {
+    const bool has_progress = ack.acknowledged_psn > acknowledged_psn_;
     const auto acknowledged =
-        static_cast<double>(has_progress ? told.acknowledged_psn - acknowledged_psn_ : 0);
-    acknowledged_psn_ = std::max(acknowledged_psn_, told.acknowledged_psn);
-    if (told.sent_ps != rogue::kNever)
-      delay_ps_ = static_cast<double>(std::max(now_ps - told.sent_ps, kLeastPs));
-    if (told.recoveries > recoveries_) {
+        static_cast<double>(has_progress ? ack.acknowledged_psn - acknowledged_psn_ : 0);
+    acknowledged_psn_ = std::max(acknowledged_psn_, ack.acknowledged_psn);
+    if (ack.sent_ps != rogue::kNever)
+      delay_ps_ = static_cast<double>(std::max(now_ps - ack.sent_ps, kLeastPs));
+    if (ack.recoveries > recoveries_) {
       decrease(now_ps, decrease_max_);
-    } else if (told.sent_ps != rogue::kNever) {
-      follow_delay(now_ps, acknowledged);
+    } else if (ack.sent_ps != rogue::kNever) {
+      adjust_to_delay(now_ps, acknowledged);
     }
-    recoveries_ = told.recoveries;
+    recoveries_ = ack.recoveries;
     set_window();
   }
 
@@ -65,7 +65,7 @@ class Swift final : public rogue::NicControl {
   static constexpr std::int64_t kLeastPs = 1;
 
   // Algorithm 1, lines 4 to 14.
-  void follow_delay(std::int64_t now_ps, double acknowledged) {
+  void adjust_to_delay(std::int64_t now_ps, double acknowledged) {
     const double target = target_ps();
     if (delay_ps_ < target) {
       cwnd_packets_ += increase_packets_ * acknowledged / std::max(cwnd_packets_, 1.0);

@@ -8,7 +8,7 @@
 
 #include "base/random_stream.h"
 #include "base/units.h"
-#include "cc/outside_control.h"
+#include "cc/plugin_control.h"
 #include "rogue/receiver_control.h"
 #include "rogue/switch_control.h"
 
@@ -33,10 +33,10 @@ inline rogue::Place place_of_switch(std::uint64_t seed, const std::string& name)
 using SwitchKind = PluginKind<rogue::abi::SwitchTable>;
 
 // A plug-in switch control; its results are checked.
-class SwitchControl : public OutsideObject<SwitchKind> {
+class SwitchControl : public PluginObject<SwitchKind> {
  public:
   SwitchControl(SwitchKind kind, const std::vector<double>& values, const rogue::Place& place)
-      : OutsideObject(std::move(kind), values, place) {}
+      : PluginObject(std::move(kind), values, place) {}
 
   bool sees_arrivals() const { return table().sees_arrivals != 0; }
   bool sees_departures() const { return table().sees_departures != 0; }
@@ -50,26 +50,26 @@ class SwitchControl : public OutsideObject<SwitchKind> {
     return verdict("on_departure", table().on_departure, departure, rogue::Verdict::kDrop);
   }
   std::uint32_t choose(const rogue::abi::ChoiceRecord& choice) {
-    const std::uint32_t port = said("choose", table().choose, choice);
+    const std::uint32_t port = number_from("choose", table().choose, choice);
     if (port >= choice.port_count) [[unlikely]]
       throw refused("choose", "a port below " + std::to_string(choice.port_count), port);
     return port;
   }
 
  private:
-  template <class Call, class Told>
-  rogue::Verdict verdict(const char* name, Call function, const Told& told, rogue::Verdict last) {
-    const std::uint32_t number = said(name, function, told);
+  template <class Call, class Record>
+  rogue::Verdict verdict(const char* name, Call function, const Record& record, rogue::Verdict last) {
+    const std::uint32_t number = number_from(name, function, record);
     if (number > static_cast<std::uint32_t>(last)) [[unlikely]]
       throw refused(name, last == rogue::Verdict::kTrim ? "a Verdict" : "kTake, kMark or kDrop", number);
     return static_cast<rogue::Verdict>(number);
   }
 
-  template <class Call, class Told>
-  std::uint32_t said(const char* name, Call function, const Told& told) {
+  template <class Call, class Record>
+  std::uint32_t number_from(const char* name, Call function, const Record& record) {
     std::uint32_t number = 0;
     call(name,
-         [&](void* control, rogue::abi::Fault* fault) { return function(control, &told, &number, fault); });
+         [&](void* control, rogue::abi::Fault* fault) { return function(control, &record, &number, fault); });
     return number;
   }
 };
@@ -77,10 +77,10 @@ class SwitchControl : public OutsideObject<SwitchKind> {
 using ReceiverKind = PluginKind<rogue::abi::ReceiverTable>;
 
 // A plug-in receiver control; its results are checked.
-class ReceiverControl : public OutsideObject<ReceiverKind> {
+class ReceiverControl : public PluginObject<ReceiverKind> {
  public:
   ReceiverControl(ReceiverKind kind, const std::vector<double>& values, const rogue::Host& host)
-      : OutsideObject(std::move(kind), values, host) {}
+      : PluginObject(std::move(kind), values, host) {}
 
   Picoseconds deadline() const { return {next_turn_ps_}; }
 

@@ -27,16 +27,16 @@ class ThetaPowerTcp final : public rogue::NicControl {
   }
 
   // The first acknowledgement only provides the values that differences start from.
-  void on_acknowledgement(std::int64_t now_ps, const rogue::Acknowledgement& told) override {
-    if (told.sent_ps == rogue::kNever) return;
-    const double rtt_s = static_cast<double>(now_ps - told.sent_ps) / 1e12;
+  void on_acknowledgement(std::int64_t now_ps, const rogue::Acknowledgement& ack) override {
+    if (ack.sent_ps == rogue::kNever) return;
+    const double rtt_s = static_cast<double>(now_ps - ack.sent_ps) / 1e12;
     const double since_s = static_cast<double>(now_ps - before_ps_) / 1e12;
     if (has_before_ && since_s > 0) measure(rtt_s, since_s);
     has_before_ = true;
     before_ps_ = now_ps;
     rtt_s_ = rtt_s;
-    if (told.acknowledged_psn <= round_ends_psn_) return;
-    round_ends_psn_ = told.sent_psn;
+    if (ack.acknowledged_psn <= round_ends_psn_) return;
+    round_ends_psn_ = ack.sent_psn;
     cwnd_ = gamma_ * (cwnd_old_ / std::max(power_, 1e-9) + increase_) + (1 - gamma_) * cwnd_;
     cwnd_ = std::clamp(cwnd_, cwnd_min_, cwnd_max_);
     cwnd_old_ = cwnd_;

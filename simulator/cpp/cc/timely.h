@@ -80,7 +80,7 @@ class Timely : public Controller {
   }
 
   bool wants_acknowledgements() const override { return true; }
-  void on_acknowledgement(Picoseconds now, const Acknowledged& acknowledged) override {
+  void on_acknowledgement(Picoseconds now, const AckEvent& acknowledged) override {
     if (const std::optional<Picoseconds> time = segments_.on_acknowledgement(now, acknowledged))
       on_sample(*time);
   }
@@ -146,9 +146,9 @@ class Timely : public Controller {
   std::int64_t streak_ = 0;         // increases in a row between the thresholds
 };
 
-inline constexpr Control kTimely =
+inline constexpr ControlKind kTimely =
     control<Timely>("timely", "TIMELY as its authors' text has it, in bursts", kTimelyParameters);
-inline constexpr Control kTimelyNs3Rdma =
+inline constexpr ControlKind kTimelyNs3Rdma =
     control<Timely>("timely-ns3-rdma", "TIMELY as the simulator ns3-rdma has it", kTimelyNs3RdmaParameters);
 
 // TIMELY with the repair that gives it a single resting point: between the thresholds the gradient only says how
@@ -173,7 +173,7 @@ class TimelyPatched final : public Timely {
   }
 };
 
-inline constexpr Control kTimelyPatched = control<TimelyPatched>(
+inline constexpr ControlKind kTimelyPatched = control<TimelyPatched>(
     "timely-patched", "TIMELY with the repair of \"ECN or delay\"", kTimelyPatchedParameters);
 
 }  // namespace simulator

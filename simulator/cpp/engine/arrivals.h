@@ -21,9 +21,9 @@ namespace simulator {
 [[gnu::always_inline]] inline std::uint32_t Engine::next_link(std::uint32_t link, PacketIndex index) {
   Packet& packet = world_.pool[index];
   if (packet.is_sprayed()) [[unlikely]] {
-    if (world_.ports[link].has(Port::kPeerChooses) && packet.kind != PacketKind::kAcknowledgement)
+    if (world_.ports[link].has(Port::kPeerSelectsPort) && packet.kind != PacketKind::kAcknowledgement)
         [[unlikely]]
-      return choose(link, index);
+      return select_port(link, index);
     return forwarding_.next_link(link, packet);
   }
   return world_.routes[++packet.position];
@@ -31,7 +31,7 @@ namespace simulator {
 
 [[gnu::always_inline]] inline void Engine::arrive_at_switch(std::uint32_t link, PacketIndex index) {
   ++packet_hops_;
-  if (world_.ports[link].has(Port::kLooksAtArrivals)) [[unlikely]] {
+  if (world_.ports[link].has(Port::kInspectsArrivals)) [[unlikely]] {
     if (ends_on_arrival(link, index)) return;
   }
   world_.pool[index].ingress = reverse_of(link);

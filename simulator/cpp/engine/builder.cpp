@@ -44,8 +44,8 @@ std::uint32_t Builder::add_switch(const std::string& name, const SwitchConfigura
                              .shared_buffer = SharedBuffer(configuration),
                              .inputs = {},
                              .configuration = configuration});
-  if (configuration.chooser)
-    world_.switches.back().chooser = configuration.chooser(place_of_switch(world_.seed, name));
+  if (configuration.port_selector)
+    world_.switches.back().port_selector = configuration.port_selector(place_of_switch(world_.seed, name));
   if (configuration.trimming) world_.priorities |= mask_of(configuration.trimming->priority);
   return static_cast<std::uint32_t>(world_.nodes.size() - 1);
 }
@@ -86,7 +86,7 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
   if (world_.nodes[from].is_host) return;
   const SwitchConfiguration& own = world_.switches[port.owner].configuration;
   if (own.has_weights()) classes.turns = std::make_unique<WeightedTurns>(own.weights);
-  classes.ways = own.has_weights() ? ClassedPort::kTurns : 0;
+  classes.policies = own.has_weights() ? ClassedPort::kWeighted : 0;
   classes.has_telemetry = own.has_telemetry;
   const BitsPerSecond rate = world_.speeds[port.speed].rate;
   const Node &here = world_.nodes[from], &there = world_.nodes[to];
@@ -99,8 +99,8 @@ void Builder::add_classes(Port& port, std::uint32_t from, std::uint32_t to, Byte
     const std::uint32_t timer = timers_.create(TimerKind::kCongestionPoint, link);
     classes.rocc = std::make_unique<RoccPort>(*own.rocc, rate, timer);
   }
-  if (own.judge)
-    classes.use_judge(own.judge(place_of_port(world_.seed, here.name, there.name, rate, there.is_host)));
+  if (own.aqm)
+    classes.use_aqm(own.aqm(place_of_port(world_.seed, here.name, there.name, rate, there.is_host)));
   const auto rules = rules_towards(there.is_host, own.markings);
   if (rules.empty()) return;
   const RandomStream marks(world_.seed, "marking:" + name);
@@ -114,7 +114,8 @@ void Builder::add_port(std::uint32_t from, std::uint32_t to, const LinkConfigura
   port.speed = speed_index(configuration);
   port.owner = world_.nodes[from].index;
   if (world_.nodes[to].is_host) port.flags |= Port::kPeerIsHost;
-  if (world_.switch_at(to) != nullptr && world_.switch_at(to)->chooser) port.flags |= Port::kPeerChooses;
+  if (world_.switch_at(to) != nullptr && world_.switch_at(to)->port_selector)
+    port.flags |= Port::kPeerSelectsPort;
   if (world_.nodes[from].is_host) {
     port.flags |= Port::kOwnerIsHost;
     world_.nics[port.owner].link = link;

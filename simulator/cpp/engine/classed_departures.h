@@ -59,12 +59,12 @@ inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
   if (classes.queues[priority].bytes + Bytes{world_.pool[index].frame_bytes} > classes.trim_above)
       [[unlikely]]
     priority = trim_if_it_waits(link, index);
-  if (classes.are_arrivals_judged()) [[unlikely]]
-    return enqueue_judged(link, index, must_set_slot);
+  if (classes.has_arrival_aqm()) [[unlikely]]
+    return enqueue_with_aqm(link, index, must_set_slot);
   if (classes.inspects(priority, world_.pool[index].is_ecn_capable())) [[unlikely]] {
     if (is_refused(classes, world_.pool[index])) {
-      const bool is_shut = has_priority(classes.counters->shut, priority);
-      return drop_classed(link, index, is_shut ? PacketFate::kWatchdog : PacketFate::kMarker);
+      const bool is_blocked = has_priority(classes.counters->blocked, priority);
+      return drop_classed(link, index, is_blocked ? PacketFate::kWatchdog : PacketFate::kMarker);
     }
   }
   const ClassQueue& queue = classes.queues[priority];
@@ -82,7 +82,7 @@ inline void Engine::enqueue_classed(std::uint32_t link, PacketIndex index) {
     const std::uint32_t input = classes.has_virtual_queues ? world_.ingress_of(world_.pool[index]).input : 0;
     classes.push(world_.pool, priority, index, input);
     if (classes.rocc) [[unlikely]]
-      feedback_.watch(classes);
+      feedback_.start_period(classes);
   }
   if (must_set_slot || port.has(Port::kEager)) set_slot_classed(link);
 }

@@ -44,8 +44,8 @@ struct ClassCounters {
   std::array<OfPriority, kPriorities> priorities{};
   std::optional<TrimmingConfiguration> trimming{};
   std::optional<RandomStream> trimming_coin{};
-  std::unique_ptr<SwitchControl> judge{};  // of packets, from outside
-  PriorityMask shut = 0;                   // by the watchdog: what comes is dropped
+  std::unique_ptr<SwitchControl> aqm{};  // of packets, from outside
+  PriorityMask blocked = 0;              // by the watchdog: what comes is dropped
   std::uint32_t refresh_timer = 0;
   std::uint32_t watchdog_timer = 0;
   std::int64_t trimmed_packets = 0;
@@ -59,18 +59,18 @@ struct ClassCounters {
 // Fields that every packet needs come first: for the lowest priority they are one cache line. The size is an odd number
 // of lines, so that those lines of all ports spread over the whole cache.
 struct alignas(64) ClassedPort {
-  static constexpr std::uint8_t kTurns = 1;
-  static constexpr std::uint8_t kJudged = 2;
-  static constexpr std::uint8_t kArrivalsJudged = 4;
+  static constexpr std::uint8_t kWeighted = 1;
+  static constexpr std::uint8_t kAqmAtDeparture = 2;
+  static constexpr std::uint8_t kAqmAtArrival = 4;
   static constexpr Bytes kNothingTrimmed{std::numeric_limits<std::int64_t>::max()};
 
-  PriorityMask waiting = 0;                // queues that are not empty
-  PriorityMask told = 0;                   // priorities that may be paused: the copy of pauses->told()
-  PriorityMask inspected = 0;              // priorities whose arrivals marker or watchdog want to see
+  PriorityMask waiting = 0;        // queues that are not empty
+  PriorityMask may_be_paused = 0;  // priorities that may be paused: the copy of pauses->may_be_paused()
+  PriorityMask inspected = 0;      // priorities whose arrivals marker or watchdog want to see
   PriorityMask inspected_without_ecn = 0;  // the same, of packets that are not ECN-capable
   bool is_pause_frame_due = false;
   bool has_telemetry = false;
-  std::uint8_t ways = 0;  // kTurns, kJudged, kArrivalsJudged
+  std::uint8_t policies = 0;  // kWeighted, kAqmAtDeparture, kAqmAtArrival
   bool has_virtual_queues = false;
   Bytes trim_above = kNothingTrimmed;
   std::unique_ptr<Marker> marker{};
@@ -89,13 +89,15 @@ struct alignas(64) ClassedPort {
   bool is_empty() const { return waiting == 0 && !is_pause_frame_due; }
 
   // Waiting frames leave by priority, without a gap.
-  bool is_calm() const { return told == 0 && !is_pause_frame_due && (ways & (kTurns | kJudged)) == 0; }
-  bool has_turns() const { return (ways & kTurns) != 0; }
-  bool are_departures_judged() const { return (ways & kJudged) != 0; }
-  bool are_arrivals_judged() const { return (ways & kArrivalsJudged) != 0; }
+  bool is_calm() const {
+    return may_be_paused == 0 && !is_pause_frame_due && (policies & (kWeighted | kAqmAtDeparture)) == 0;
+  }
+  bool has_turns() const { return (policies & kWeighted) != 0; }
+  bool has_departure_aqm() const { return (policies & kAqmAtDeparture) != 0; }
+  bool has_arrival_aqm() const { return (policies & kAqmAtArrival) != 0; }
 
   bool is_paused(std::uint32_t priority, Picoseconds now) const {
-    return told != 0 && pauses->is_paused(priority, now);
+    return may_be_paused != 0 && pauses->is_paused(priority, now);
   }
 
   bool inspects(std::uint32_t priority, bool is_ecn_capable) const {
@@ -111,15 +113,16 @@ struct alignas(64) ClassedPort {
   }
 
   void inspect_arrivals() {
-    inspected = static_cast<PriorityMask>(counters->shut | (marker ? marker->inspected() : PriorityMask{0}));
+    inspected =
+        static_cast<PriorityMask>(counters->blocked | (marker ? marker->inspected() : PriorityMask{0}));
     inspected_without_ecn =
-        static_cast<PriorityMask>(inspected | (marker ? marker->ruled() : PriorityMask{0}));
+        static_cast<PriorityMask>(inspected | (marker ? marker->with_rules() : PriorityMask{0}));
   }
 
-  void use_judge(std::unique_ptr<SwitchControl> judge) {
-    counters->judge = std::move(judge);
-    ways |= kArrivalsJudged;
-    if (counters->judge->sees_departures()) ways |= kJudged;
+  void use_aqm(std::unique_ptr<SwitchControl> aqm) {
+    counters->aqm = std::move(aqm);
+    policies |= kAqmAtArrival;
+    if (counters->aqm->sees_departures()) policies |= kAqmAtDeparture;
   }
 
   void use_trimming(const TrimmingConfiguration& configuration, const RandomStream& coin) {
@@ -131,7 +134,7 @@ struct alignas(64) ClassedPort {
   // When the first of the waiting priorities may be sent, if the port is free at `from`; kNever if all are
   // paused.
   Picoseconds earliest(Picoseconds from) const {
-    if ((waiting & ~told) != 0) [[likely]]
+    if ((waiting & ~may_be_paused) != 0) [[likely]]
       return from;
     Picoseconds first = kNever;
     for_each_priority(waiting, [&](std::uint32_t priority) {
@@ -143,7 +146,7 @@ struct alignas(64) ClassedPort {
   // The priority that goes first at that instant; one of them may.
   std::uint32_t next(const PacketPool& pool, Picoseconds at) {
     PriorityMask may_go = waiting;
-    for_each_priority(may_go & told, [&](std::uint32_t priority) {
+    for_each_priority(may_go & may_be_paused, [&](std::uint32_t priority) {
       if (pauses->is_paused(priority, at)) may_go &= static_cast<PriorityMask>(~mask_of(priority));
     });
     if (!has_turns()) [[likely]]

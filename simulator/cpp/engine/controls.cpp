@@ -1,4 +1,4 @@
-// Controls: congestion controls of queue pairs. Feedback: telemetry and RoCC rates of switch ports.
+// NicControls: congestion controls of queue pairs. Feedback: telemetry and RoCC rates of switch ports.
 
 #include "engine/controls.h"
 
@@ -14,7 +14,7 @@
 namespace simulator {
 
 // The queue pair must have a limiter of its own; from now on the control sets it.
-void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuration) {
+void NicControls::add(std::uint32_t qp, const ConnectionConfiguration& configuration) {
   Sender& sender = world_.senders[qp];
   const BitsPerSecond line_rate = world_.speeds[world_.ports[sender.link].speed].rate;
   const bool is_end_a = qp < sender.peer;
@@ -31,13 +31,13 @@ void Controls::add(std::uint32_t qp, const ConnectionConfiguration& configuratio
   sender.wants_acknowledgements = queue_pairs_[qp].controller->wants_acknowledgements();
   sender.wants_telemetry = queue_pairs_[qp].controller->wants_telemetry();
   sender.wants_feedback = queue_pairs_[qp].controller->wants_feedback();
-  follow(qp, engine_.now_);
-  watch(qp);
+  apply_decision(qp, engine_.now_);
+  update_timer(qp);
   world_.priorities |= mask_of(configuration.cnp_priority);
 }
 
 // For feedback from switches.
-void Controls::add_way_back(std::uint32_t qp, const std::vector<std::uint32_t>& route) {
+void NicControls::add_feedback_route(std::uint32_t qp, const std::vector<std::uint32_t>& route) {
   if (!world_.senders[qp].wants_feedback) return;
   queue_pairs_[qp].feedback_route = static_cast<std::uint32_t>(world_.routes.size());
   queue_pairs_[qp].route_links = static_cast<std::uint32_t>(route.size());
@@ -45,9 +45,9 @@ void Controls::add_way_back(std::uint32_t qp, const std::vector<std::uint32_t>& 
                  [](std::uint32_t link) { return reverse_of(link); });
 }
 
-// A marked packet has come: tells its sender, but not too often. Source: Zhu et al., "Congestion control for
+// A marked packet has come: sends a CNP to its sender, but not too often. Source: Zhu et al., "Congestion control for
 // large-scale RDMA deployments", SIGCOMM 2015, section 3.1 (notification point).
-void Controls::on_marked(PacketIndex index) {
+void NicControls::on_marked(PacketIndex index) {
   const std::uint32_t qp = world_.pool[index].qp;
   const Sender& receiver = world_.senders[qp];
   if (receiver.wants_acknowledgements) stamps_[index].is_marked = true;
@@ -69,31 +69,31 @@ void Controls::on_marked(PacketIndex index) {
   engine_.send_before_data(receiver.link, cnp);
 }
 
-void Controls::on_cnp(PacketIndex index) {
+void NicControls::on_cnp(PacketIndex index) {
   const std::uint32_t qp = world_.pool[index].qp;
   world_.pool.free(index);
   ControlledQueuePair& controlled = queue_pairs_[qp];
   ++controlled.cnps_received;
   engine_.change_nic(world_.senders[qp].link, [&] {
-    informed(qp).on_cnp(engine_.now_);
-    return follow(qp, engine_.now_);
+    up_to_date_controller(qp).on_cnp(engine_.now_);
+    return apply_decision(qp, engine_.now_);
   });
-  watch(qp);
+  update_timer(qp);
 }
 
-void Controls::on_timer(std::uint32_t qp) {
+void NicControls::on_timer(std::uint32_t qp) {
   ControlledQueuePair& controlled = queue_pairs_[qp];
   engine_.change_nic(world_.senders[qp].link, [&] {
     if (controlled.controller->deadline() > engine_.now_) return false;
-    informed(qp).on_timer(engine_.now_);
-    return follow(qp, engine_.now_);
+    up_to_date_controller(qp).on_timer(engine_.now_);
+    return apply_decision(qp, engine_.now_);
   });
-  watch(qp);
+  update_timer(qp);
 }
 
 // What Engine::on_reply() hands on if the control wants acknowledgements: the requester takes the ACK or NAK, and
 // the controller knows before anything else leaves.
-void Controls::on_reply_to_controlled(const Packet& packet, PacketIndex index) {
+void NicControls::on_reply_to_controlled(const Packet& packet, PacketIndex index) {
   const std::uint32_t qp = packet.qp;
   const Stamp stamp = stamps_[index];
   const CarriedTelemetry telemetry = engine_.feedback_.carried_telemetry(qp, index);
@@ -112,39 +112,41 @@ void Controls::on_reply_to_controlled(const Packet& packet, PacketIndex index) {
     // A gap in READ responses, which an ACK may show, is the other end's loss, so only NAKs count.
     std::uint64_t& recoveries = queue_pairs_[qp].recoveries;
     if (!is_ack) recoveries += requester.counters().naks - naks;
-    informed(qp).on_acknowledgement(engine_.now_, {stamp.sent, acknowledged_psn, requester.sent_psn(),
-                                                   recoveries, stamp.is_marked, hops_of(telemetry)});
-    follow(qp, engine_.now_);
+    up_to_date_controller(qp).on_acknowledgement(
+        engine_.now_, {stamp.sent, acknowledged_psn, requester.sent_psn(), recoveries, stamp.is_marked,
+                       hops_of(telemetry)});
+    apply_decision(qp, engine_.now_);
     engine_.reconsider(qp);
     return true;
   });
-  watch(qp);
+  update_timer(qp);
 }
 
 // The controller, after all departed bytes have been reported to it. A caller that changes the controller
-// calls `follow` afterwards. Any other caller calls `set_untold_max`, because the bytes that may leave
+// calls `apply_decision` afterwards. Any other caller calls `set_unreported_max`, because the bytes that may leave
 // unreported are counted from now on.
-Controller& Controls::informed(std::uint32_t qp) {
+Controller& NicControls::up_to_date_controller(std::uint32_t qp) {
   Sender& sender = world_.senders[qp];
   Controller& controller = *queue_pairs_[qp].controller;
-  if (sender.untold.value != 0) controller.on_sent(engine_.now_, sender.untold);
-  sender.untold = Bytes{};
+  if (sender.unreported.value != 0) controller.on_sent(engine_.now_, sender.unreported);
+  sender.unreported = Bytes{};
   return controller;
 }
 
-void Controls::set_untold_max(std::uint32_t qp) {
+void NicControls::set_unreported_max(std::uint32_t qp) {
   Sender& sender = world_.senders[qp];
-  sender.untold_max = sender.wants_acknowledgements ? Bytes{} : queue_pairs_[qp].controller->untold_max();
+  sender.unreported_max =
+      sender.wants_acknowledgements ? Bytes{} : queue_pairs_[qp].controller->unreported_max();
 }
 
 // Report a departure, perhaps booked late, to the controller. A new rate needs no refresh_ready(): no other
 // queue pair uses the limiter, and the caller schedules this one anew.
-void Controls::on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start) {
+void NicControls::on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start) {
   ControlledQueuePair& controlled = queue_pairs_[qp];
   const Packet& packet = world_.pool[index];
   Sender& sender = world_.senders[qp];
-  const bool has_new_rate = controlled.controller->on_sent(start, std::exchange(sender.untold, Bytes{}));
-  set_untold_max(qp);
+  const bool has_new_rate = controlled.controller->on_sent(start, std::exchange(sender.unreported, Bytes{}));
+  set_unreported_max(qp);
   if (sender.wants_acknowledgements) stamps_[index] = {is_reply(packet.kind) ? kNever : start, false};
   if (sender.wants_telemetry) engine_.feedback_.open_telemetry(index);
   if (!has_new_rate) [[likely]]
@@ -156,10 +158,10 @@ void Controls::on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start) {
 }
 
 // Gives the limiter the controller's rate, and the requester its window. Returns whether anything is new.
-bool Controls::follow(std::uint32_t qp, Picoseconds at) {
+bool NicControls::apply_decision(std::uint32_t qp, Picoseconds at) {
   ControlledQueuePair& controlled = queue_pairs_[qp];
-  set_untold_max(qp);
-  const bool has_new_window = follow_window(qp);
+  set_unreported_max(qp);
+  const bool has_new_window = apply_window(qp);
   const BitsPerSecond rate = controlled.limited_rate();
   if (rate == controlled.rate) return has_new_window;
   controlled.rate = rate;
@@ -169,7 +171,7 @@ bool Controls::follow(std::uint32_t qp, Picoseconds at) {
   return true;
 }
 
-bool Controls::follow_window(std::uint32_t qp) {
+bool NicControls::apply_window(std::uint32_t qp) {
   ControlledQueuePair& controlled = queue_pairs_[qp];
   const Bytes window_bytes = controlled.controller->window();
   if (window_bytes == Controller::kNoWindow && controlled.window == kNoWindow) return false;
@@ -187,7 +189,7 @@ bool Controls::follow_window(std::uint32_t qp) {
   return true;
 }
 
-void Controls::watch(std::uint32_t qp) {
+void NicControls::update_timer(std::uint32_t qp) {
   const ControlledQueuePair& controlled = queue_pairs_[qp];
   const Picoseconds deadline = controlled.controller->deadline();
   if (deadline == kNever) return engine_.timers_.cancel(controlled.timer);
@@ -196,23 +198,23 @@ void Controls::watch(std::uint32_t qp) {
   if (is_first) engine_.set_timer_slot();
 }
 
-std::map<std::uint32_t, Metrics> Controls::metrics() {
+std::map<std::uint32_t, Metrics> NicControls::metrics() {
   std::map<std::uint32_t, Metrics> metrics;
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     if (!has(qp)) continue;
     engine_.catch_up_link(world_.senders[qp].link);
-    metrics[queue_pair_number(qp)] = metrics_of(informed(qp), engine_.now_);
-    set_untold_max(qp);
+    metrics[queue_pair_number(qp)] = metrics_of(up_to_date_controller(qp), engine_.now_);
+    set_unreported_max(qp);
   }
   return metrics;
 }
 
-void Controls::require_none(std::uint32_t qp, const char* what) const {
+void NicControls::require_none(std::uint32_t qp, const char* what) const {
   if (!has(qp)) return;
   throw SimulationError(std::string(what) + ": the NIC controls the rate of " + queue_pair_name(qp));
 }
 
-void Controls::require_none_uses(std::uint32_t limiter, const char* what) const {
+void NicControls::require_none_uses(std::uint32_t limiter, const char* what) const {
   for (std::uint32_t qp = 0; qp < queue_pairs_.size(); ++qp) {
     if (world_.senders[qp].limiter == limiter) require_none(qp, what);
   }
@@ -220,27 +222,27 @@ void Controls::require_none_uses(std::uint32_t limiter, const char* what) const 
 
 // After a loss-recovery requester has handled an acknowledgement: the controller sees it before anything
 // else leaves.
-void Controls::on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
-                                  const CarriedTelemetry& telemetry) {
+void NicControls::on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
+                                     const CarriedTelemetry& telemetry) {
   const Requester& requester = *world_.reliabilities[qp].requester;
-  informed(qp).on_acknowledgement(engine_.now_,
-                                  {acknowledgement.echoed, requester.acknowledged(), requester.sent(),
-                                   requester.recoveries(), acknowledgement.echoes_mark, hops_of(telemetry)});
-  follow(qp, engine_.now_);
+  up_to_date_controller(qp).on_acknowledgement(
+      engine_.now_, {acknowledgement.echoed, requester.acknowledged(), requester.sent(),
+                     requester.recoveries(), acknowledgement.echoes_mark, hops_of(telemetry)});
+  apply_decision(qp, engine_.now_);
 }
 
-void Controls::on_feedback(PacketIndex index) {
+void NicControls::on_feedback(PacketIndex index) {
   const std::uint32_t qp = world_.pool[index].qp;
-  const FairRate told = engine_.feedback_.fair_rate_of(index);
+  const FairRate fair_rate = engine_.feedback_.fair_rate_of(index);
   world_.pool.free(index);
   engine_.change_nic(world_.senders[qp].link, [&] {
-    informed(qp).on_feedback(engine_.now_, told.port, told.rate);
-    return follow(qp, engine_.now_);
+    up_to_date_controller(qp).on_feedback(engine_.now_, fair_rate.port, fair_rate.rate);
+    return apply_decision(qp, engine_.now_);
   });
-  watch(qp);
+  update_timer(qp);
 }
 
-void Feedback::watch(const ClassedPort& classes) {
+void Feedback::start_period(const ClassedPort& classes) {
   RoccPort& rocc = *classes.rocc;
   if (rocc.is_pending) return;
   rocc.is_pending = true;
@@ -253,14 +255,14 @@ void Feedback::on_timer(std::uint32_t link) {
   RoccPort& rocc = *classes.rocc;
   for_each_priority(world_.priorities, [&](std::uint32_t priority) {
     const BitsPerSecond rate = rocc.points[priority].update(classes.queues[priority].bytes);
-    if (has_priority(classes.waiting, priority)) tell_sources(link, priority, rate);
+    if (has_priority(classes.waiting, priority)) send_fair_rates(link, priority, rate);
   });
   rocc.is_pending = !rocc.is_at_rest();
   if (rocc.is_pending) engine_.timers_.set(rocc.timer, rocc.next_period(engine_.now_));
 }
 
 // To every flow that has packets in the queue, in the order of their numbers.
-void Feedback::tell_sources(std::uint32_t link, std::uint32_t priority, BitsPerSecond rate) {
+void Feedback::send_fair_rates(std::uint32_t link, std::uint32_t priority, BitsPerSecond rate) {
   std::vector<std::uint32_t> sources;
   world_.classes[link].for_each_waiting(world_.pool, priority, [&](PacketIndex index) {
     const Packet& packet = world_.pool[index];

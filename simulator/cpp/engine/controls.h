@@ -36,12 +36,12 @@ struct ControlledQueuePair {
   }
 };
 
-class Controls {
+class NicControls {
  public:
-  Controls(Engine& engine, World& world) : engine_(engine), world_(world), stamps_(world.pool) {}
+  NicControls(Engine& engine, World& world) : engine_(engine), world_(world), stamps_(world.pool) {}
 
   void add(std::uint32_t qp, const ConnectionConfiguration& configuration);
-  void add_way_back(std::uint32_t qp, const std::vector<std::uint32_t>& route);
+  void add_feedback_route(std::uint32_t qp, const std::vector<std::uint32_t>& route);
 
   bool has(std::uint32_t qp) const { return world_.senders[qp].is_controlled; }
   const ControlledQueuePair& of(std::uint32_t qp) const { return queue_pairs_[qp]; }
@@ -61,13 +61,13 @@ class Controls {
   void on_acknowledgement(std::uint32_t qp, const Acknowledgement& acknowledgement,
                           const CarriedTelemetry& telemetry);
   void on_timer(std::uint32_t qp);
-  void watch(std::uint32_t qp);
+  void update_timer(std::uint32_t qp);
 
  private:
-  Controller& informed(std::uint32_t qp);
-  void set_untold_max(std::uint32_t qp);
-  bool follow(std::uint32_t qp, Picoseconds at);
-  bool follow_window(std::uint32_t qp);
+  Controller& up_to_date_controller(std::uint32_t qp);
+  void set_unreported_max(std::uint32_t qp);
+  bool apply_decision(std::uint32_t qp, Picoseconds at);
+  bool apply_window(std::uint32_t qp);
 
   Engine& engine_;
   World& world_;
@@ -82,7 +82,7 @@ class Feedback {
       : engine_(engine), world_(world), fair_rates_(world.pool), telemetry_(world.pool) {}
 
   // RoCC's congestion points: something waits at a port that has one, and its period is over.
-  void watch(const ClassedPort& classes);
+  void start_period(const ClassedPort& classes);
   void on_timer(std::uint32_t link);
   FairRate fair_rate_of(PacketIndex index) { return fair_rates_[index]; }
 
@@ -93,7 +93,7 @@ class Feedback {
   void carry_telemetry(PacketIndex index, const Telemetry& telemetry) { telemetry_[index] = telemetry; }
 
  private:
-  void tell_sources(std::uint32_t link, std::uint32_t priority, BitsPerSecond rate);
+  void send_fair_rates(std::uint32_t link, std::uint32_t priority, BitsPerSecond rate);
   void send(std::uint32_t link, std::uint32_t qp, BitsPerSecond rate);
 
   Engine& engine_;

@@ -29,15 +29,15 @@ void Credits::add(std::uint32_t qp, const ConnectionConfiguration& configuration
 }
 
 // A packet came that may want a turn for its queue pair.
-void Credits::follow(std::uint32_t qp, std::optional<rogue::Received>& received) {
+void Credits::on_arrival(std::uint32_t qp, std::optional<rogue::Received>& received) {
   CreditGrants& grants = *world_.reliabilities[qp].responder->grants();
   const std::uint32_t nic = world_.senders[qp].nic;
   if (received) {
     fill_in(*received, grants, numbers_[qp]);
     hosts_.at(nic).control->on_arrival(*received);
   } else {
-    if (!grants.take_wish()) return;
-    hosts_.at(nic).pacer.want(qp);
+    if (!grants.take_turn_request()) return;
+    hosts_.at(nic).pacer.on_request(qp);
   }
   grant_what_is_due(nic);
 }
@@ -49,7 +49,7 @@ void Credits::on_timer(std::uint32_t nic) {
 void Credits::grant_what_is_due(std::uint32_t nic) {
   Host& host = hosts_.at(nic);
   while (host.deadline() <= engine_.now_) {
-    host.control ? ask_control(host) : give_turn(host);
+    host.control ? call_control(host) : grant_turn(host);
   }
   if (host.deadline() == kNever) return engine_.timers_.cancel(host.timer);
   engine_.timers_.set(host.timer, host.deadline());
@@ -57,7 +57,7 @@ void Credits::grant_what_is_due(std::uint32_t nic) {
 }
 
 // A turn of a control from outside.
-void Credits::ask_control(Host& host) {
+void Credits::call_control(Host& host) {
   const auto connections = static_cast<std::uint32_t>(host.connections.size());
   const rogue::Grant grant = host.control->on_turn(engine_.now_, connections);
   if (grant.connection == rogue::kNobody) return;
@@ -65,24 +65,24 @@ void Credits::ask_control(Host& host) {
   Responder& responder = *world_.reliabilities[qp].responder;
   host.control->check_bytes(grant.bytes, room_of(*responder.grants()));
   if (!world_.senders[qp].is_operational()) return;
-  responder.grants()->give({grant.bytes});
-  responder.tell_credit();
+  responder.grants()->grant_bytes({grant.bytes});
+  responder.queue_credit_report();
   engine_.reliabilities_.send_acknowledgements(qp, std::nullopt);
 }
 
-void Credits::give_turn(Host& host) {
+void Credits::grant_turn(Host& host) {
   const auto [qp, is_idle] = host.pacer.take();
   const Sender& sender = world_.senders[qp];
   if (!sender.is_operational()) return;
   Responder& responder = *world_.reliabilities[qp].responder;
   CreditGrants& grants = *responder.grants();
   const std::int64_t quanta = grants.grant(is_idle);
-  responder.tell_credit();
+  responder.queue_credit_report();
   engine_.reliabilities_.send_acknowledgements(qp, std::nullopt);
   if (grants.is_owed()) {
-    host.pacer.want(qp);
+    host.pacer.on_request(qp);
   } else if (!is_idle || grants.may_be_ahead()) {
-    host.pacer.wait_for_idle_moments(qp);
+    host.pacer.queue_for_idle_turn(qp);
   }
   const double ps_per_byte = world_.speeds[world_.ports[sender.link].speed].ps_per_byte;
   host.pacer.wait_until(engine_.now_ + grants.pause_after(quanta, ps_per_byte));

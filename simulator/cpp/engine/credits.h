@@ -22,12 +22,12 @@ class Credits {
   Credits(Engine& engine, World& world) : engine_(engine), world_(world) {}
 
   void add(std::uint32_t qp, const ConnectionConfiguration& configuration);
-  void follow(std::uint32_t qp, std::optional<rogue::Received>& received);
+  void on_arrival(std::uint32_t qp, std::optional<rogue::Received>& received);
   void on_timer(std::uint32_t nic);
   void check() const;
 
   // A plug-in sees the packets that arrive for this queue pair.
-  bool tells_of(std::uint32_t qp) const {
+  bool reports_arrivals(std::uint32_t qp) const {
     return !numbers_.empty() && world_.senders[qp].has_credits && hosts_.at(world_.senders[qp].nic).control;
   }
 
@@ -45,8 +45,8 @@ class Credits {
   };
 
   void grant_what_is_due(std::uint32_t nic);
-  void give_turn(Host& host);
-  void ask_control(Host& host);
+  void grant_turn(Host& host);
+  void call_control(Host& host);
 
   Engine& engine_;
   World& world_;

@@ -155,8 +155,8 @@ inline std::uint32_t Engine::first_position(std::uint32_t qp) {
   const bool has_new_rate = limiter.on_sent(eligible, start, wire);
   sender.ready = limiter.own_after(eligible, start, port.busy_until - start);
   if (sender.is_controlled) {
-    sender.untold += wire;
-    if (sender.untold >= sender.untold_max) controls_.on_sent(qp, index, start);
+    sender.unreported += wire;
+    if (sender.unreported >= sender.unreported_max) controls_.on_sent(qp, index, start);
   }
   sender.served = ++nic.served;
   if (sender.has_packet()) {
@@ -215,7 +215,7 @@ inline void Engine::change_nic(std::uint32_t link, Change&& change) {
   if (change() && (port.in_flight.empty() || port.has(Port::kClassed))) set_slot(link);
 }
 
-// Something came back: `apply(requester, on_done)` tells the requester, and returns false if its retries are
+// Something came back: `apply(requester, on_done)` informs the requester, and returns false if its retries are
 // exhausted.
 template <class Apply>
 inline void Engine::on_progress(std::uint32_t qp, Apply&& apply) {

@@ -70,7 +70,7 @@ void Engine::take_pause_frame(std::uint32_t link, PacketIndex index) {
 [[gnu::always_inline]] inline void Engine::arrive(std::uint32_t link, PacketIndex index) {
   if (!world_.ports[link].has(Port::kPeerIsHost)) return arrive_at_switch(link, index);
   ++packet_hops_;
-  if (world_.ports[link].has(Port::kLooksAtArrivals)) [[unlikely]] {
+  if (world_.ports[link].has(Port::kInspectsArrivals)) [[unlikely]] {
     if (ends_on_arrival(link, index)) return;
   }
   arrive_at_host(index);

@@ -83,7 +83,7 @@ class Engine {
 
   // No switch comes to that instant before anybody else does.
   void keep_in_step_at(Picoseconds at);
-  void require_nobody_ahead(const char* what, Picoseconds at) const;
+  void require_no_switch_ahead(const char* what, Picoseconds at) const;
   // From how many ports on switches run ahead: it changes no result.
   void run_ahead_from(std::size_t ports) { runs_ahead_from_ports_ = ports; }
 
@@ -116,7 +116,7 @@ class Engine {
 
  private:
   // These parts keep state and reach into the engine where packets meet them.
-  friend class Controls;
+  friend class NicControls;
   friend class Credits;
   friend class Faults;
   friend class Feedback;
@@ -177,13 +177,13 @@ class Engine {
 
   // Parts of switches from outside.
   rogue::PacketSeen seen(PacketIndex index);
-  rogue::Verdict judge_arrival(const Port& port, PacketIndex index);
+  rogue::Verdict run_arrival_aqm(const Port& port, PacketIndex index);
   bool may_depart(const Port& port, PacketIndex index, Picoseconds start);
-  void depart_judged(Port& port, PacketIndex index, Picoseconds start);
-  void enqueue_judged(std::uint32_t link, PacketIndex index, bool must_set_slot);
-  void send_judged(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start);
-  void drop_judged(std::uint32_t link, PacketIndex index, Picoseconds at);
-  std::uint32_t choose(std::uint32_t link, PacketIndex index);
+  void depart_with_aqm(Port& port, PacketIndex index, Picoseconds start);
+  void enqueue_with_aqm(std::uint32_t link, PacketIndex index, bool must_set_slot);
+  void send_with_aqm(Port& port, ClassedPort& classes, std::uint32_t priority, Picoseconds start);
+  void drop_by_aqm(std::uint32_t link, PacketIndex index, Picoseconds at);
+  std::uint32_t select_port(std::uint32_t link, PacketIndex index);
 
   // Ports with priority flow control.
   void catch_up_classed(Port& port, Picoseconds until);
@@ -208,7 +208,7 @@ class Engine {
   void pause(Switch& element, std::uint32_t link, std::uint32_t priority);
   void on_refresh_timer(std::uint32_t link);
   void send_stray(std::uint32_t link, PacketIndex index);
-  void tell_pauses(std::uint32_t link, Picoseconds caught_up);
+  void announce_pauses(std::uint32_t link, Picoseconds caught_up);
   void send_pause_frame(Port& port, Picoseconds start);
   void on_pause_frame(std::uint32_t link, PacketIndex index);
   void sort_paused(Port& port);
@@ -246,7 +246,7 @@ class Engine {
   bool reply_after_responses(PacketIndex index, const Reply& reply);
   void forget_responses(std::uint32_t qp);
   void receive(PacketIndex index);
-  void land(PacketIndex index);
+  void store_payload(PacketIndex index);
   void check_delivery(std::uint32_t receiver);
   template <class Apply>
   void on_progress(std::uint32_t qp, Apply&& apply);
@@ -255,7 +255,7 @@ class Engine {
   void on_retransmit_timer(std::uint32_t qp);
   void fail(std::uint32_t qp);
   void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
-  void tell_host(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion);
+  void queue_completion(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion);
   void deliver_completions(std::uint32_t qp);
 
   template <class Change>
@@ -297,7 +297,7 @@ class Engine {
   Datagrams datagrams_;
   Samplers samplers_;
   Builder builder_;
-  Controls controls_;
+  NicControls controls_;
   Feedback feedback_;
   Faults faults_;
   Reliabilities reliabilities_;

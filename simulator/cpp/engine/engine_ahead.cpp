@@ -19,7 +19,7 @@ namespace simulator {
 static constexpr Picoseconds kLookaheadMax{WinnerTree::kRebasePs / 2};
 
 static bool has_own_instants(const Switch& element) {
-  return element.configuration.rocc || element.configuration.judge || element.chooser ||
+  return element.configuration.rocc || element.configuration.aqm || element.port_selector ||
          element.shared_buffer.pause().watchdog_after != kNever;
 }
 
@@ -68,11 +68,11 @@ inline Picoseconds Engine::may_run_until(const Switch& element) {
 }
 
 void Engine::keep_in_step_at(Picoseconds at) {
-  require_nobody_ahead("schedule", at);
+  require_no_switch_ahead("schedule", at);
   in_step_at_.insert(at);
 }
 
-void Engine::require_nobody_ahead(const char* what, Picoseconds at) const {
+void Engine::require_no_switch_ahead(const char* what, Picoseconds at) const {
   if (ahead_ <= now_ || ahead_ < at) return;
   const auto nanoseconds_of = [](Picoseconds time) { return time.value / kPicosecondsPerNanosecond; };
   throw SimulationError(std::string(what) + ": a switch is ahead: expected a time of at least " +
@@ -91,25 +91,25 @@ inline bool Engine::has_departed_by(const Port& port, Picoseconds at) const {
 // The first packet arrives now. The ports that send here are caught up until now, and no further, for their owners
 // are not ahead.
 void Engine::run_ahead(std::uint32_t link) {
-  struct Return {
+  struct RestoreOnExit {
     Engine& engine;
     const Switch& element;
     Picoseconds began;
-    ~Return() {
+    ~RestoreOnExit() {
       engine.tree_.settle(element.part);
       engine.ahead_ = std::max(engine.ahead_, engine.now_);
       engine.now_ = began;
     }
   };
   Switch& element = world_.switches[world_.switch_behind(link)];
-  const Return then{*this, element, now_};
+  const RestoreOnExit restore{*this, element, now_};
   const WinnerTree::Part part = element.part;
   const Picoseconds until = may_run_until(element);
   if (prefetches_ && until > now_) look_ahead_.before(world_, forwarding_, tree_, part, until);
   for (Picoseconds at = now_;;) {
     Port& port = world_.ports[link];
-    if (has_departed_by(port, then.began)) {
-      now_ = then.began;
+    if (has_departed_by(port, restore.began)) {
+      now_ = restore.began;
       catch_up(port);
       now_ = at;
     }

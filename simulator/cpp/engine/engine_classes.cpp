@@ -22,8 +22,8 @@ bool Engine::send_in_turn(Port& port, Picoseconds until) {
   if (port.has(Port::kOwnerIsHost) && send_verb_before(port, start, until)) return true;
   if (start > until) return false;
   const std::uint32_t priority = classes.next(world_.pool, start);
-  if (classes.are_departures_judged()) {
-    send_judged(port, classes, priority, start);
+  if (classes.has_departure_aqm()) {
+    send_with_aqm(port, classes, priority, start);
   } else {
     send_class(port, classes, priority, start);
   }
@@ -48,15 +48,16 @@ void Engine::release_eagerly(Port& port, PacketIndex index, Picoseconds start) {
   world_.buffer_of(element, ingress).release(ingress, packet.priority(), packet.frame_bytes);
   SIM_CHECK(start == now_, now_, "switch", "a departure that may end a pause is booked late");
   std::vector<std::uint32_t> resumed;
-  std::erase_if(element.pausing, [&](const Pausing& told) {
-    IngressAccount& account = world_.ingresses[told.link];
-    if (!world_.buffer_of(element, account).may_resume(account, told.priority)) return false;
-    account.pausing &= static_cast<PriorityMask>(~mask_of(told.priority));
-    if (std::find(resumed.begin(), resumed.end(), told.link) == resumed.end()) resumed.push_back(told.link);
+  std::erase_if(element.pausing, [&](const Pausing& pausing) {
+    IngressAccount& account = world_.ingresses[pausing.link];
+    if (!world_.buffer_of(element, account).may_resume(account, pausing.priority)) return false;
+    account.pausing &= static_cast<PriorityMask>(~mask_of(pausing.priority));
+    if (std::find(resumed.begin(), resumed.end(), pausing.link) == resumed.end())
+      resumed.push_back(pausing.link);
     return true;
   });
   if (element.pausing.empty()) set_eager(element, false);
-  for (const std::uint32_t link : resumed) tell_pauses(link, now_ - Picoseconds{1});
+  for (const std::uint32_t link : resumed) announce_pauses(link, now_ - Picoseconds{1});
 }
 
 void Engine::set_eager(const Switch& element, bool is_eager) {
@@ -70,7 +71,7 @@ void Engine::set_eager(const Switch& element, bool is_eager) {
 // The marker or the watchdog wants to see what arrives: whether it must be dropped.
 bool Engine::is_refused(ClassedPort& classes, const Packet& packet) {
   const std::uint32_t priority = packet.priority();
-  if (has_priority(classes.counters->shut, priority)) return true;
+  if (has_priority(classes.counters->blocked, priority)) return true;
   const std::int64_t waiting_bytes = classes.queues[priority].bytes.value;
   return classes.marker && classes.marker->on_arrival(priority, waiting_bytes, packet.is_ecn_capable());
 }
@@ -173,7 +174,7 @@ void Engine::pause(Switch& element, std::uint32_t link, std::uint32_t priority) 
   account.pausing |= mask_of(priority);
   element.pausing.push_back({link, priority});
   if (was_lazy) set_eager(element, true);
-  tell_pauses(link, now_);
+  announce_pauses(link, now_);
   if (was_lazy) {
     for (const std::uint32_t other : element.links) set_slot(other);
   }
@@ -193,13 +194,13 @@ void Engine::on_refresh_timer(std::uint32_t link) {
     --element.refreshes;
     return;
   }
-  tell_pauses(link, now_);
+  announce_pauses(link, now_);
   timers_.set(classes.counters->refresh_timer, now_ + element.shared_buffer.pause().refresh_every);
 }
 
 // Sends a pause frame as soon as the port is free. Packets that may start until `caught_up` leave before it. That is
 // now, or just before now where a departure of this instant must wait for the frame.
-void Engine::tell_pauses(std::uint32_t link, Picoseconds caught_up) {
+void Engine::announce_pauses(std::uint32_t link, Picoseconds caught_up) {
   Port& port = world_.ports[link];
   catch_up_classed(port, caught_up);
   world_.classes_of(port).is_pause_frame_due = true;
@@ -237,11 +238,11 @@ void Engine::on_pause_frame(std::uint32_t link, PacketIndex index) {
   const Picoseconds until = duration == kNever ? kNever : now_ + duration;
   ClassedPort& classes = world_.classes_of(port);
   classes.pauses->on_frame(frame, now_, until, back, recorder_.pauses);
-  classes.told = classes.pauses->told();
+  classes.may_be_paused = classes.pauses->may_be_paused();
   port.busy_until = std::max(port.busy_until, now_);  // what may go from now on has not left before
   if (port.has(Port::kOwnerIsHost)) {
-    port.flags = static_cast<std::uint16_t>(classes.told != 0 ? port.flags | Port::kEager
-                                                              : port.flags & ~Port::kEager);
+    port.flags = static_cast<std::uint16_t>(classes.may_be_paused != 0 ? port.flags | Port::kEager
+                                                                       : port.flags & ~Port::kEager);
     sort_paused(port);
   }
   catch_up_classed(port, now_);

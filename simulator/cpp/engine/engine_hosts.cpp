@@ -84,16 +84,16 @@ void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
   const bool has_pci_time = status == VerbStatus::kSuccess && !world_.senders[qp].is_unreliable;
   const Picoseconds pci =
       has_pci_time ? world_.nics[world_.senders[qp].nic].pci.reliable(verb.length) : Picoseconds{};
-  tell_host(qp, CompletionLine::kSends, pci,
-            {.wr_id = verb.wr_id,
-             .nic_ns = 0,
-             .byte_len = verb.length.value,
-             .status = static_cast<int>(status),
-             .left_nic = verb.left_nic});
+  queue_completion(qp, CompletionLine::kSends, pci,
+                   {.wr_id = verb.wr_id,
+                    .nic_ns = 0,
+                    .byte_len = verb.length.value,
+                    .status = static_cast<int>(status),
+                    .left_nic = verb.left_nic});
 }
 
 // The card's clock is read when the host can see the completion.
-void Engine::tell_host(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion) {
+void Engine::queue_completion(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion) {
   const Picoseconds at = late_completions_.arrival(qp, line, now_ + pci);
   completion.nic_ns = world_.nics[world_.senders[qp].nic].clock.read_ns(at);
   late_completions_.hold(qp, line, at, completion);
@@ -222,7 +222,7 @@ std::int64_t Engine::nic_clock_ns(std::uint32_t qp) const {
 }
 
 void Engine::record_packets(const PacketLogSettings& settings) {
-  require_nobody_ahead("record_packets", now_);
+  require_no_switch_ahead("record_packets", now_);
   recorder_.packets.open(settings);
   for (const std::uint32_t link : settings.links) world_.ports[link].flags |= Port::kRecorded;
   is_recording_ = true;

@@ -69,7 +69,7 @@ void Engine::on_message(PacketIndex index) {
   const bool wants_ack = (packet.flags & PacketFlags::kWantsAck) != 0;
   const Reply reply = responder.on_write(packet.psn, world_.payload_of(packet), wants_ack);
   if (responder.expected_psn() != expected) {
-    land(index);
+    store_payload(index);
     if ((packet.flags & PacketFlags::kLast) != 0) receive(index);
     check_delivery(packet.qp);
   }
@@ -86,7 +86,7 @@ void Engine::on_unreliable(PacketIndex index, bool is_operational) {
   if (is_operational) {
     const UcResponder::Reception reception =
         responder.on_packet(packet.psn, packet.flags, world_.payload_of(packet));
-    if (reception != UcResponder::Reception::kDiscarded) land(index);
+    if (reception != UcResponder::Reception::kDiscarded) store_payload(index);
     if (reception == UcResponder::Reception::kMessageComplete) {
       receive(index);
       check_delivery(packet.qp);
@@ -109,11 +109,11 @@ void Engine::check_delivery(std::uint32_t receiver) {
 }
 
 // A packet of a WRITE has been accepted.
-void Engine::land(PacketIndex index) {
+void Engine::store_payload(PacketIndex index) {
   const Packet& packet = world_.pool[index];
   if ((packet.flags & PacketFlags::kSend) != 0) return;
   const std::uint32_t qp = world_.senders[packet.qp].peer;
-  memories_.land(qp, VerbKind::kWrite, world_.details[index], world_.payload_of(packet), now_);
+  memories_.store_payload(qp, VerbKind::kWrite, world_.details[index], world_.payload_of(packet), now_);
 }
 
 // The last packet of a verb has been accepted. A SEND, and any immediate, completes a receive request.
@@ -132,7 +132,7 @@ void Engine::receive(PacketIndex index) {
   if (has_immediate) completion.immediate = details.immediate;
   recorder_.on_receive(queue_pair_number(packet.qp), completion.wr_id, completion.immediate.value_or(0),
                        now_);
-  tell_host(packet.qp, CompletionLine::kReceives, pci, completion);
+  queue_completion(packet.qp, CompletionLine::kReceives, pci, completion);
 }
 
 // Verbs of an unreliable connection are done when their last packet has left. A port books departures only when it
@@ -200,7 +200,7 @@ void Engine::on_read_response(PacketIndex index) {
   });
   if (!is_accepted) return;
   check_delivery(world_.senders[packet.qp].peer);
-  memories_.land(packet.qp, VerbKind::kRead, details, world_.payload_of(packet), now_);
+  memories_.store_payload(packet.qp, VerbKind::kRead, details, world_.payload_of(packet), now_);
 }
 
 void Engine::forget_responses(std::uint32_t qp) {

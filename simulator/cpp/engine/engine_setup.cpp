@@ -91,7 +91,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   late_completions_.add_queue_pair();
   world_.routes.insert(world_.routes.end(), route.begin(), route.end());
   route_ends_.prepare(route);
-  controls_.add_way_back(qp, route);
+  controls_.add_feedback_route(qp, route);
   forwarding_.add(qp, configuration.path_seed);
   if (configuration.spray_paths != 0) spray(qp, route, configuration);
 }
@@ -114,9 +114,9 @@ std::uint32_t Engine::add_route(const std::vector<std::uint32_t>& links) {
 
 // A packet that has left its NIC keeps its old route unless it is sprayed.
 void Engine::reroute(const std::vector<std::uint32_t>& left_out) {
-  require_nobody_ahead("rerouting", now_);
+  require_no_switch_ahead("rerouting", now_);
   catch_up_all();
-  forwarding_.leave_out(left_out);
+  forwarding_.exclude_links(left_out);
   for (std::uint32_t qp = 0; qp < world_.senders.size(); ++qp) {
     Sender& sender = world_.senders[qp];
     const std::vector<std::uint32_t> route = forwarding_.route_of(qp);
@@ -157,7 +157,7 @@ void Engine::sample_throughput(Picoseconds interval) {
 }
 
 void Engine::sample_queues(Picoseconds interval) {
-  require_nobody_ahead("sample_queues", now_);
+  require_no_switch_ahead("sample_queues", now_);
   samplers_.sample_queues_every(interval, now_);
   set_timer_slot();
 }

@@ -11,7 +11,7 @@ struct Faults::Injection {
   Faults& faults;
 
   void operator()(const LinkCut& cut) const {
-    faults.engine_.require_nobody_ahead("cut_link", cut.start);
+    faults.engine_.require_no_switch_ahead("cut_link", cut.start);
     faults.world_.links[cut.link].loss.cut(cut.start, cut.end);
     faults.world_.ports[cut.link].flags |= Port::kLossy;
   }
@@ -44,7 +44,7 @@ void Faults::pause_switch(std::uint32_t host, bool is_pausing) {
   // A pause frame that has left by now told what was so before.
   engine_.catch_up_classed(world_.ports[link], engine_.now_);
   pausing = wanted;
-  engine_.tell_pauses(link, engine_.now_);
+  engine_.announce_pauses(link, engine_.now_);
 }
 
 // A frame has come to a NIC that receives slowly. False if it is lost.
@@ -72,8 +72,8 @@ void Faults::watch_pauses(std::uint32_t link) {
   const PauseConfiguration& rule = world_.switches[port.owner].shared_buffer.pause();
   if (rule.watchdog_after == kNever) return;
   ClassedPort& classes = world_.classes_of(port);
-  const Picoseconds next = classes.pauses->next_look(classes.counters->shut, rule.watchdog_after,
-                                                     rule.watchdog_restore, engine_.now_);
+  const Picoseconds next = classes.pauses->next_check(classes.counters->blocked, rule.watchdog_after,
+                                                      rule.watchdog_restore, engine_.now_);
   if (next != kNever) engine_.set_timer(classes.counters->watchdog_timer, next);
 }
 
@@ -82,14 +82,14 @@ void Faults::on_watchdog_timer(std::uint32_t link) {
   ClassedPort& classes = world_.classes_of(port);
   const PauseConfiguration& rule = world_.switches[port.owner].shared_buffer.pause();
   engine_.catch_up_classed(port, engine_.now_);
-  for_each_priority(classes.counters->shut, [&](std::uint32_t priority) {
+  for_each_priority(classes.counters->blocked, [&](std::uint32_t priority) {
     if (!classes.pauses->has_been_free(priority, rule.watchdog_restore, engine_.now_)) return;
-    classes.counters->shut &= static_cast<PriorityMask>(~mask_of(priority));
+    classes.counters->blocked &= static_cast<PriorityMask>(~mask_of(priority));
   });
   for_each_priority(rule.priorities, [&](std::uint32_t priority) {
-    if (has_priority(classes.counters->shut, priority)) return;
+    if (has_priority(classes.counters->blocked, priority)) return;
     if (!classes.pauses->has_been_paused(priority, rule.watchdog_after, engine_.now_)) return;
-    classes.counters->shut |= mask_of(priority);
+    classes.counters->blocked |= mask_of(priority);
     ++classes.counters->watchdog_fired;
     empty_queue(link, priority);
   });

@@ -13,7 +13,7 @@ namespace simulator {
 
 namespace {
 
-constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kUnreachable = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -27,9 +27,9 @@ void Forwarding::spray(std::uint32_t qp, const std::vector<std::uint32_t>& route
   const std::uint32_t peer = world_.senders[qp].peer;
   const std::size_t size = std::max(qp, peer) + std::size_t{1};
   if (sprays_.size() < size) sprays_.resize(size);
-  if (ways_.size() < size) ways_.resize(size);
+  if (spray_targets_.size() < size) spray_targets_.resize(size);
   sprays_[qp].emplace(stream_of(qp), configuration.spray_paths);
-  ways_[peer] = {
+  spray_targets_[peer] = {
       .hash = PathHash(world_.seed, world_.links[route.front()].from, world_.links[route.back()].to),
       .path_seed = configuration.path_seed,
       .target = world_.ports[route.back()].owner,
@@ -40,15 +40,15 @@ RandomStream Forwarding::stream_of(std::uint32_t qp) const {
   return RandomStream(world_.seed, "spray:" + std::to_string(queue_pair_number(qp)));
 }
 
-Forwarding::Equal Forwarding::equal_ports(std::uint32_t link, const Packet& packet) {
+Forwarding::HashedPorts Forwarding::equal_ports(std::uint32_t link, const Packet& packet) {
   const std::uint32_t element = world_.switch_behind(link);
-  const Way& way = ways_[packet.qp];
-  if (element == way.target) return {std::span(&way.last_link, 1), 0};
-  return among(groups_[groups_towards(way.target)[element]], way, packet, element);
+  const SprayTarget& spray = spray_targets_[packet.qp];
+  if (element == spray.target) return {std::span(&spray.last_link, 1), 0};
+  return choose_among(groups_[groups_towards(spray.target)[element]], spray, packet, element);
 }
 
 std::uint32_t Forwarding::next_link(std::uint32_t link, const Packet& packet) {
-  const Equal equal = equal_ports(link, packet);
+  const HashedPorts equal = equal_ports(link, packet);
   return equal.ports[equal.hashed];
 }
 
@@ -83,84 +83,85 @@ std::vector<std::uint32_t> Forwarding::route_of(std::uint32_t qp) {
   return route(world_.links[sender.link].from, world_.links[peers].from, path_seeds_[qp]);
 }
 
-void Forwarding::leave_out(const std::vector<std::uint32_t>& links) {
-  left_out_.clear();
-  if (!links.empty()) left_out_.resize(world_.links.size() / 2);
-  for (const std::uint32_t link : links) left_out_[link / 2] = true;
-  towards_.clear();
+void Forwarding::exclude_links(const std::vector<std::uint32_t>& links) {
+  excluded_.clear();
+  if (!links.empty()) excluded_.resize(world_.links.size() / 2);
+  for (const std::uint32_t link : links) excluded_[link / 2] = true;
+  groups_by_target_.clear();
   groups_.clear();
-  groups_known_.clear();
+  groups_by_switch_.clear();
   groups_of_one_.clear();
   ports_.clear();
-  first_twins_.clear();
+  first_equivalents_.clear();
 }
 
 const Forwarding::GroupsBySwitch& Forwarding::groups_towards(std::uint32_t target) {
-  if (towards_.empty()) towards_.resize(world_.switches.size());
-  if (towards_[target].empty()) [[unlikely]]
+  if (groups_by_target_.empty()) groups_by_target_.resize(world_.switches.size());
+  if (groups_by_target_[target].empty()) [[unlikely]]
     find_groups(target);
-  return towards_[target];
+  return groups_by_target_[target];
 }
 
 void Forwarding::find_groups(std::uint32_t target) {
   if (trunks_.empty()) find_trunks();
-  if (first_twins_.empty()) find_twins();
-  const std::uint32_t first = first_twins_[target];
-  if (towards_[first].empty()) search(first);
+  if (first_equivalents_.empty()) find_equivalents();
+  const std::uint32_t first = first_equivalents_[target];
+  if (groups_by_target_[first].empty()) search(first);
   if (first == target) return;
-  // A switch that its twin cannot reach searches separately, because the excluded links then also lead there.
-  if (!left_out_.empty() && !is_joined_) return search(target);
+  // A switch that its equivalent cannot reach searches separately, because the excluded links then also lead there.
+  if (!excluded_.empty() && !is_connected_) return search(target);
   copy_groups(first, target);
 }
 
 // Twins are equally far from everybody else, so only they and their neighbours forward otherwise.
 void Forwarding::copy_groups(std::uint32_t twin, std::uint32_t target) {
-  GroupsBySwitch& groups = towards_[target];
-  groups = towards_[twin];
+  GroupsBySwitch& groups = groups_by_target_[target];
+  groups = groups_by_target_[twin];
   std::vector<std::uint32_t> ports;
   for (const Trunk& trunk : trunks_[twin]) {
-    if (!is_left_out(trunk.link)) ports.push_back(trunk.link);
+    if (!is_excluded(trunk.link)) ports.push_back(trunk.link);
   }
   std::ranges::sort(ports);
   groups[twin] = group_of(twin, ports);
   groups[target] = group_of(target, {});
   for (const Trunk& trunk : trunks_[target]) {
-    if (!is_left_out(trunk.link)) groups[trunk.far] = group_of_one(reverse_of(trunk.link));
+    if (!is_excluded(trunk.link)) groups[trunk.far] = group_of_one(reverse_of(trunk.link));
   }
 }
 
 // Nodes that cannot be reached without the excluded links are reached over them.
 void Forwarding::search(std::uint32_t target) {
   const std::size_t switches = world_.switches.size();
-  found_.resize(switches);
-  for (std::vector<std::uint32_t>& ports : found_) ports.clear();
-  const std::vector<std::uint32_t> hops = reach(target, {});
-  is_joined_ = std::ranges::find(hops, kNowhere) == hops.end();
-  if (!left_out_.empty() && !is_joined_) reach(target, hops);
-  GroupsBySwitch& groups = towards_[target];
+  next_ports_.resize(switches);
+  for (std::vector<std::uint32_t>& ports : next_ports_) ports.clear();
+  const std::vector<std::uint32_t> hops = hops_to(target, {});
+  is_connected_ = std::ranges::find(hops, kUnreachable) == hops.end();
+  if (!excluded_.empty() && !is_connected_) hops_to(target, hops);
+  GroupsBySwitch& groups = groups_by_target_[target];
   groups.reserve(switches);
   for (std::uint32_t element = 0; element < switches; ++element) {
-    std::ranges::sort(found_[element]);
-    groups.push_back(group_of(element, found_[element]));
+    std::ranges::sort(next_ports_[element]);
+    groups.push_back(group_of(element, next_ports_[element]));
   }
 }
 
 // One search from the target: a node one hop further sends back over the link through which it was found. `known` holds
 // the hops of an earlier search; this one then uses all links, for the nodes that it did not reach.
-std::vector<std::uint32_t> Forwarding::reach(std::uint32_t target, const std::vector<std::uint32_t>& known) {
-  std::vector<std::uint32_t> hops(world_.switches.size(), kNowhere);
+std::vector<std::uint32_t> Forwarding::hops_to(std::uint32_t target,
+                                               const std::vector<std::uint32_t>& known) {
+  std::vector<std::uint32_t> hops(world_.switches.size(), kUnreachable);
   std::vector<std::uint32_t> reached{target};
   hops[target] = 0;
   for (std::size_t nth = 0; nth < reached.size(); ++nth) {
     const std::uint32_t next = hops[reached[nth]] + 1;
     for (const Trunk& trunk : trunks_[reached[nth]]) {
-      if (known.empty() && is_left_out(trunk.link)) continue;
-      if (hops[trunk.far] == kNowhere) {
+      if (known.empty() && is_excluded(trunk.link)) continue;
+      if (hops[trunk.far] == kUnreachable) {
         hops[trunk.far] = next;
         reached.push_back(trunk.far);
       }
-      const bool is_asked = known.empty() || known[trunk.far] == kNowhere;
-      if (hops[trunk.far] == next && is_asked) found_[trunk.far].push_back(reverse_of(trunk.link));
+      const bool is_wanted = known.empty() || known[trunk.far] == kUnreachable;
+      if (hops[trunk.far] == next && is_wanted) next_ports_[trunk.far].push_back(reverse_of(trunk.link));
     }
   }
   return hops;
@@ -169,8 +170,8 @@ std::vector<std::uint32_t> Forwarding::reach(std::uint32_t target, const std::ve
 // A switch has few groups: one up, and one for each port down.
 std::uint32_t Forwarding::group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports) {
   if (ports.size() == 1) return group_of_one(ports.front());
-  if (groups_known_.empty()) groups_known_.resize(world_.switches.size());
-  std::vector<std::uint32_t>& known = groups_known_[element];
+  if (groups_by_switch_.empty()) groups_by_switch_.resize(world_.switches.size());
+  std::vector<std::uint32_t>& known = groups_by_switch_[element];
   const auto same = [&](std::uint32_t group) { return std::ranges::equal(ports_of(groups_[group]), ports); };
   if (const auto found = std::ranges::find_if(known, same); found != known.end()) return *found;
   known.push_back(add_group(ports));
@@ -178,8 +179,8 @@ std::uint32_t Forwarding::group_of(std::uint32_t element, const std::vector<std:
 }
 
 std::uint32_t Forwarding::group_of_one(std::uint32_t port) {
-  if (groups_of_one_.empty()) groups_of_one_.resize(world_.links.size(), kNowhere);
-  if (groups_of_one_[port] == kNowhere) groups_of_one_[port] = add_group({port});
+  if (groups_of_one_.empty()) groups_of_one_.resize(world_.links.size(), kUnreachable);
+  if (groups_of_one_[port] == kUnreachable) groups_of_one_[port] = add_group({port});
   return groups_of_one_[port];
 }
 
@@ -205,16 +206,16 @@ void Forwarding::find_trunks() {
 }
 
 // Among the links that are not left out.
-void Forwarding::find_twins() {
+void Forwarding::find_equivalents() {
   std::map<std::vector<std::uint32_t>, std::uint32_t> firsts;  // by neighbours
   for (std::uint32_t element = 0; element < trunks_.size(); ++element) {
     std::vector<std::uint32_t> neighbours;
     for (const Trunk& trunk : trunks_[element]) {
-      if (!is_left_out(trunk.link)) neighbours.push_back(trunk.far);
+      if (!is_excluded(trunk.link)) neighbours.push_back(trunk.far);
     }
     std::ranges::sort(neighbours);
     const bool is_alone = neighbours.empty();
-    first_twins_.push_back(is_alone ? element : firsts.try_emplace(neighbours, element).first->second);
+    first_equivalents_.push_back(is_alone ? element : firsts.try_emplace(neighbours, element).first->second);
   }
 }
 

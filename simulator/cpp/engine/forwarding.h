@@ -1,6 +1,6 @@
 // Forwarding tables of switches, for packets that choose their path hop by hop: for each switch and each
 // destination's switch the ports that lead there by a shortest path. A sprayed packet carries a number for its
-// entropy, and its queue pair says the rest. What is not sprayed keeps the way that its queue pair had when it
+// entropy, and its queue pair says the rest. What is not sprayed keeps the route that its queue pair had when it
 // left.
 #pragma once
 
@@ -38,7 +38,7 @@ class Forwarding {
 
   // Prefetch the first memory that it reads.
   [[gnu::always_inline]] void prefetch(const Packet& packet) const {
-    __builtin_prefetch(ways_.data() + packet.qp);
+    __builtin_prefetch(spray_targets_.data() + packet.qp);
   }
 
   // The links from one host to another that a packet with this entropy takes; empty without a path. From the
@@ -49,18 +49,18 @@ class Forwarding {
   std::vector<std::uint32_t> route_of(std::uint32_t qp);
 
   // From now on; one direction of each link. Without a remaining path no link counts as excluded.
-  void leave_out(const std::vector<std::uint32_t>& links);
+  void exclude_links(const std::vector<std::uint32_t>& links);
 
   // The equal ports that it may take there, and which of them is `next_link`.
-  struct Equal {
+  struct HashedPorts {
     std::span<const std::uint32_t> ports;
     std::uint32_t hashed;
   };
-  Equal equal_ports(std::uint32_t link, const Packet& packet);
+  HashedPorts equal_ports(std::uint32_t link, const Packet& packet);
 
  private:
   // Of the packets that a queue pair receives.
-  struct Way {
+  struct SprayTarget {
     PathHash hash;
     std::uint64_t path_seed = 0;
     std::uint32_t target = 0;     // the destination's switch
@@ -83,17 +83,19 @@ class Forwarding {
   std::span<const std::uint32_t> ports_of(const Group& group) const {
     return {ports_.data() + group.first, group.count};
   }
-  Equal among(const Group& group, const Way& way, const Packet& packet, std::uint32_t element) const {
+  HashedPorts choose_among(const Group& group, const SprayTarget& spray, const Packet& packet,
+                           std::uint32_t element) const {
     if (group.count == 1) return {ports_of(group), 0};
-    return {ports_of(group), way.hash.choice(way.path_seed ^ packet.path(), nodes_[element], group.count)};
+    return {ports_of(group),
+            spray.hash.choice(spray.path_seed ^ packet.path(), nodes_[element], group.count)};
   }
   std::uint32_t only_link_of(std::uint32_t host) const;
   const GroupsBySwitch& groups_towards(std::uint32_t target);
   void find_groups(std::uint32_t target);
   void search(std::uint32_t target);
-  std::vector<std::uint32_t> reach(std::uint32_t target, const std::vector<std::uint32_t>& known);
-  bool is_left_out(std::uint32_t link) const { return !left_out_.empty() && left_out_[link / 2]; }
-  void find_twins();
+  std::vector<std::uint32_t> hops_to(std::uint32_t target, const std::vector<std::uint32_t>& known);
+  bool is_excluded(std::uint32_t link) const { return !excluded_.empty() && excluded_[link / 2]; }
+  void find_equivalents();
   void copy_groups(std::uint32_t twin, std::uint32_t target);
   std::uint32_t group_of(std::uint32_t element, const std::vector<std::uint32_t>& ports);
   std::uint32_t group_of_one(std::uint32_t port);
@@ -101,20 +103,20 @@ class Forwarding {
   void find_trunks();
 
   const World& world_;
-  std::vector<std::uint64_t> path_seeds_;                 // by sending queue pair
-  std::vector<bool> left_out_;                            // by cable; empty: none is
-  std::vector<std::optional<ObliviousSpray>> sprays_;     // by sending queue pair
-  std::vector<Way> ways_;                                 // by receiving queue pair
-  std::vector<GroupsBySwitch> towards_;                   // by target; empty until the first lookup
-  std::vector<Group> groups_;                             // each once
-  std::vector<std::vector<std::uint32_t>> groups_known_;  // of each switch, those of several ports
-  std::vector<std::uint32_t> groups_of_one_;              // by port
-  std::vector<std::vector<std::uint32_t>> found_;         // by switch, during a search
+  std::vector<std::uint64_t> path_seeds_;                     // by sending queue pair
+  std::vector<bool> excluded_;                                // by cable; empty: none is
+  std::vector<std::optional<ObliviousSpray>> sprays_;         // by sending queue pair
+  std::vector<SprayTarget> spray_targets_;                    // by receiving queue pair
+  std::vector<GroupsBySwitch> groups_by_target_;              // by target; empty until the first lookup
+  std::vector<Group> groups_;                                 // each once
+  std::vector<std::vector<std::uint32_t>> groups_by_switch_;  // of each switch, those of several ports
+  std::vector<std::uint32_t> groups_of_one_;                  // by port
+  std::vector<std::vector<std::uint32_t>> next_ports_;        // by switch, during a search
   std::vector<std::uint32_t> ports_;
-  std::vector<std::uint32_t> nodes_;        // by switch
-  std::vector<std::vector<Trunk>> trunks_;  // of each switch, in the order of its ports
-  std::vector<std::uint32_t> first_twins_;  // of each switch, the first with the same neighbours
-  bool is_joined_ = true;                   // whether the last search reached all switches
+  std::vector<std::uint32_t> nodes_;              // by switch
+  std::vector<std::vector<Trunk>> trunks_;        // of each switch, in the order of its ports
+  std::vector<std::uint32_t> first_equivalents_;  // of each switch, the first with the same neighbours
+  bool is_connected_ = true;                      // whether the last search reached all switches
 };
 
 }  // namespace simulator

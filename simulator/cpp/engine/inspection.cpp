@@ -184,7 +184,7 @@ void add_port(const World& world, std::uint32_t link, std::vector<Counter>& resu
   if (world.has_classes(record.from)) add_classes(world, link, result);
 }
 
-void add_queue_pair(const World& world, const Controls& controls, std::uint32_t qp,
+void add_queue_pair(const World& world, const NicControls& controls, std::uint32_t qp,
                     std::vector<Counter>& result) {
   const Sender& sender = world.senders[qp];
   const RequesterCounters counters = world.counters_of(qp);
@@ -203,7 +203,7 @@ void add_queue_pair(const World& world, const Controls& controls, std::uint32_t 
 
 }  // namespace
 
-std::vector<Counter> counters_of(const World& world, const Controls& controls) {
+std::vector<Counter> counters_of(const World& world, const NicControls& controls) {
   std::vector<Counter> result;
   for (std::uint32_t link = 0; link < world.ports.size(); ++link) add_port(world, link, result);
   for (std::uint32_t qp = 0; qp < world.senders.size(); ++qp) add_queue_pair(world, controls, qp, result);
@@ -218,11 +218,11 @@ std::vector<std::uint32_t> ports_behind(const World& world, std::uint32_t link, 
   const Node& far = world.nodes[world.links[link].to];
   if (far.is_host) return behind;
   for (const std::uint32_t next : world.switches[far.index].links) {
-    bool has_come = false;
+    bool is_from_link = false;
     world.classes[next].for_each_waiting(world.pool, priority, [&](PacketIndex at) {
-      has_come |= world.pool[at].ingress == reverse_of(link);
+      is_from_link |= world.pool[at].ingress == reverse_of(link);
     });
-    if (has_come) behind.push_back(next);
+    if (is_from_link) behind.push_back(next);
   }
   return behind;
 }

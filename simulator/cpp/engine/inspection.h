@@ -28,7 +28,7 @@ class Audit {
 };
 
 // Counters of ports and queue pairs.
-std::vector<Counter> counters_of(const World& world, const Controls& controls);
+std::vector<Counter> counters_of(const World& world, const NicControls& controls);
 
 // Paused ports with something to send, and the ports that they wait for.
 std::vector<Wait> waits_in(const World& world, Picoseconds now);

@@ -52,8 +52,8 @@ struct Sender {
   std::uint32_t timer;
   std::uint64_t served = 0;
   Picoseconds ready;                // it could send from then on, if it were not for the limiter
-  Bytes untold{};                   // wire bytes not yet reported to its control
-  Bytes untold_max{};               // report them when `untold` reaches this
+  Bytes unreported{};               // wire bytes not yet reported to its control
+  Bytes unreported_max{};           // report them when `unreported` reaches this
   std::uint8_t priority_flags = 0;  // the priority, where packets have it
   bool is_ready = false;            // it is in the NIC's heap, or paused
   bool is_timer_pending = false;

@@ -27,9 +27,9 @@ struct alignas(64) Port {
   static constexpr std::uint16_t kRouteEnds = 64;       // routes may end behind it that lead to no host
   static constexpr std::uint16_t kEager = 128;  // the owner is a switch that pauses a link, or a paused NIC
 
-  static constexpr std::uint16_t kRecorded = 256;     // in the log of packets
-  static constexpr std::uint16_t kPeerChooses = 512;  // the peer is a switch whose plug-in chooses
-  static constexpr std::uint16_t kLooksAtArrivals = kLossy | kSlowlyReceived | kRouteEnds | kRecorded;
+  static constexpr std::uint16_t kRecorded = 256;         // in the log of packets
+  static constexpr std::uint16_t kPeerSelectsPort = 512;  // the peer is a switch whose plug-in chooses
+  static constexpr std::uint16_t kInspectsArrivals = kLossy | kSlowlyReceived | kRouteEnds | kRecorded;
 
   Picoseconds busy_until;   // the packet on the wire has left by then
   Bytes waiting_bytes;      // frames in `waiting`

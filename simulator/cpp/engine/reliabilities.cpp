@@ -86,10 +86,10 @@ PacketIndex Reliabilities::send(std::uint32_t qp, Port& port, Picoseconds start)
   engine_.depart(port, index, start);
   next.sent = start;
   requester.on_sent(next, port.busy_until);
-  if (sender.has_credits) next.ask_for(requester.credit_target(engine_.credits_.rivals_of(sender)));
+  if (sender.has_credits) next.request_credit(requester.credit_target(engine_.credits_.rivals_of(sender)));
   data_packets_[index] = next;
   sender.has_special = requester.has_packet();
-  follow_requester(qp);
+  update_requester_deadline(qp);
   return index;
 }
 
@@ -101,13 +101,13 @@ void Reliabilities::on_data(PacketIndex index) {
   Responder& responder = *world_.reliabilities[packet.qp].responder;
   if (!world_.senders[packet.qp].is_operational()) return responder.discard(data);
   std::optional<rogue::Received> received;
-  if (engine_.credits_.tells_of(packet.qp)) [[unlikely]]
+  if (engine_.credits_.reports_arrivals(packet.qp)) [[unlikely]]
     received = received_before(responder, data, packet.is_marked(), engine_.now_);
   responder.on_packet(data, packet.is_marked(), engine_.now_);
   engine_.check_delivery(packet.qp);
   send_acknowledgements(packet.qp, telemetry);
-  if (world_.senders[packet.qp].has_credits) engine_.credits_.follow(packet.qp, received);
-  follow_responder(packet.qp);
+  if (world_.senders[packet.qp].has_credits) engine_.credits_.on_arrival(packet.qp, received);
+  update_responder_deadline(packet.qp);
 }
 
 // The acknowledgements of a packet return the data that it carried.
@@ -146,7 +146,7 @@ void Reliabilities::on_acknowledgement(PacketIndex index) {
       engine_.controls_.on_acknowledgement(qp, acknowledgement, telemetry);
     return true;
   });
-  if (world_.senders[qp].wants_acknowledgements) engine_.controls_.watch(qp);
+  if (world_.senders[qp].wants_acknowledgements) engine_.controls_.update_timer(qp);
 }
 
 void Reliabilities::on_timer(std::uint32_t qp) {
@@ -160,7 +160,7 @@ void Reliabilities::on_timer(std::uint32_t qp) {
   if (!world_.senders[qp].is_operational() || responder.deadline() > engine_.now_) return;
   responder.on_deadline(engine_.now_);
   send_acknowledgements(qp, std::nullopt);
-  follow_responder(qp);
+  update_responder_deadline(qp);
 }
 
 double Reliabilities::slowness_of(const Sender& sender) const {
@@ -184,23 +184,23 @@ void Reliabilities::change_requester(std::uint32_t qp, Apply&& apply) {
     engine_.reconsider(qp);
     return had_data || sender.has_special;
   });
-  follow_requester(qp);
+  update_requester_deadline(qp);
 }
 
-void Reliabilities::follow_requester(std::uint32_t qp) {
+void Reliabilities::update_requester_deadline(std::uint32_t qp) {
   Reliability& own = world_.reliabilities[qp];
   own.requester_deadline = own.requester->deadline();
-  follow_deadline(qp, own);
+  set_deadline_timer(qp, own);
 }
 
-void Reliabilities::follow_responder(std::uint32_t qp) {
+void Reliabilities::update_responder_deadline(std::uint32_t qp) {
   Reliability& own = world_.reliabilities[qp];
   own.responder_deadline = own.responder->deadline();
-  follow_deadline(qp, own);
+  set_deadline_timer(qp, own);
 }
 
 // One timer serves both halves.
-void Reliabilities::follow_deadline(std::uint32_t qp, Reliability& own) {
+void Reliabilities::set_deadline_timer(std::uint32_t qp, Reliability& own) {
   const Picoseconds deadline = std::min(own.requester_deadline, own.responder_deadline);
   if (deadline == own.armed) return;
   const Sender& sender = world_.senders[qp];

@@ -35,9 +35,9 @@ class Reliabilities {
 
  private:
   std::uint32_t first_position(std::uint32_t qp, Requester& requester, DataPacket& packet);
-  void follow_requester(std::uint32_t qp);
-  void follow_responder(std::uint32_t qp);
-  void follow_deadline(std::uint32_t qp, Reliability& own);
+  void update_requester_deadline(std::uint32_t qp);
+  void update_responder_deadline(std::uint32_t qp);
+  void set_deadline_timer(std::uint32_t qp, Reliability& own);
   double slowness_of(const Sender& sender) const;
   template <class Apply>
   void change_requester(std::uint32_t qp, Apply&& apply);

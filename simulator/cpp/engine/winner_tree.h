@@ -199,28 +199,28 @@ class ReadyQueue {
 
   void push(const ReadyQueuePair& entry) {
     heap_.push(entry);
-    follow_heap();
+    update_first();
   }
 
   void replace_top(const ReadyQueuePair& entry) {
     heap_.replace_top(entry);
-    follow_heap();
+    update_first();
   }
 
   void pop() {
     heap_.pop();
-    follow_heap();
+    update_first();
   }
 
   // Changes or drops entries: `change(entry)` returns false for an entry to drop.
   template <class Change>
   void rebuild(Change&& change) {
     heap_.rebuild(change);
-    follow_heap();
+    update_first();
   }
 
  private:
-  void follow_heap() { first_ = heap_.empty() ? kNever : heap_.top().ready(); }
+  void update_first() { first_ = heap_.empty() ? kNever : heap_.top().ready(); }
 
   Picoseconds first_ = kNever;
   QuaternaryHeap<ReadyQueuePair> heap_;

@@ -38,10 +38,10 @@ struct Switch {
   bool is_bounded;
   bool has_classes;
   bool is_input_queued;
-  std::vector<std::uint32_t> links;          // that it sends on
-  SharedBuffer shared_buffer;                // with classes, instead of `buffer` and `used`
-  std::vector<SharedBuffer> inputs;          // one for each of `links` instead, if it is input-queued
-  std::shared_ptr<SwitchControl> chooser{};  // among equal ports, from a plug-in
+  std::vector<std::uint32_t> links;                // that it sends on
+  SharedBuffer shared_buffer;                      // with classes, instead of `buffer` and `used`
+  std::vector<SharedBuffer> inputs;                // one for each of `links` instead, if it is input-queued
+  std::shared_ptr<SwitchControl> port_selector{};  // among equal ports, from a plug-in
   std::vector<Pausing> pausing{};
   std::uint32_t refreshes = 0;  // pending timers that repeat a pause frame
   Picoseconds lookahead{};  // what leaves another node from now on arrives no sooner; 0: it never runs ahead

@@ -78,7 +78,7 @@ using Fault = std::variant<LinkCut, Rerouting, NicPause, SlowReceiver>;
 // Why packets do not reach the far end of a directed link.
 
 // A packet at the far end.
-struct Passage {
+struct PacketTransit {
   Picoseconds sent;  // its first bit entered the link
   Picoseconds arrival;
   std::uint16_t ip_id;
@@ -94,7 +94,7 @@ class LinkLoss {
   bool is_possible() const { return model_.kind != LossKind::kNone || !cuts_.empty(); }
 
   // Called once for each packet, in order. A packet on the cable during a cut is lost.
-  bool loses(const Passage& packet) {
+  bool loses(const PacketTransit& packet) {
     const auto hits = [&](const Cut& cut) { return packet.sent < cut.end && packet.arrival >= cut.start; };
     if (std::any_of(cuts_.begin(), cuts_.end(), hits)) return true;
     if (packet.arrival < model_.from || packet.arrival >= model_.until) return false;

@@ -65,12 +65,12 @@ class alignas(64) Limiter {
  private:
   // A burst counts as one large packet, which might have started when its first one might have.
   void on_burst(Picoseconds eligible, Picoseconds start, Bytes wire) {
-    if (gathered_.value == 0) burst_eligible_ = eligible;
-    gathered_ += wire;
-    const bool is_over = gathered_ >= burst_;
+    if (burst_sent_.value == 0) burst_eligible_ = eligible;
+    burst_sent_ += wire;
+    const bool is_over = burst_sent_ >= burst_;
     last_eligible_ = is_over ? burst_eligible_ : start;
-    set_last_wire(is_over ? gathered_ : Bytes{});
-    if (is_over) gathered_ = Bytes{};
+    set_last_wire(is_over ? burst_sent_ : Bytes{});
+    if (is_over) burst_sent_ = Bytes{};
     eligible_ = std::max(last_eligible_ + last_gap_, start);
   }
 
@@ -98,7 +98,7 @@ class alignas(64) Limiter {
   double pending_ps_per_byte_ = 0;
   double second_;
   Bytes lag_left_;
-  Bytes gathered_;  // of the current burst
+  Bytes burst_sent_;  // of the current burst
   Picoseconds burst_eligible_;
 };
 

@@ -36,21 +36,21 @@ class Marker {
       if (rule.average_weight < 1) averaging_ |= rule.priorities;
       if (rule.drops_above) dropping_ |= rule.priorities;
       if (rule.drops_instead) without_ecn_ |= rule.priorities;
-      ruled_ |= rule.priorities;
+      with_rules_ |= rule.priorities;
     }
   }
 
   bool is_at_departure(std::uint32_t priority) const { return has_priority(at_departure_, priority); }
 
-  PriorityMask ruled() const { return ruled_; }
+  PriorityMask with_rules() const { return with_rules_; }
 
-  // Priorities that on_arrival() must be called for, for every packet; for others that are ruled, if it is not
+  // Priorities that on_arrival() must be called for, for every packet; for others that have rules, if it is not
   // ECN-capable.
   PriorityMask inspected() const { return static_cast<PriorityMask>(averaging_ | dropping_ | without_ecn_); }
 
   // Up to this queue length marks() returns false and need not be called.
   Bytes unmarked_max(std::uint32_t priority) const {
-    if (!has_priority(ruled_, priority) || has_priority(without_ecn_, priority)) return kNothingMarked;
+    if (!has_priority(with_rules_, priority) || has_priority(without_ecn_, priority)) return kNothingMarked;
     return has_priority(averaging_, priority) ? Bytes{-1} : rules_[priority].minimum;
   }
 
@@ -77,7 +77,7 @@ class Marker {
  private:
   // True if the rule applies to a packet, which is then marked or dropped.
   bool chooses(std::uint32_t priority, std::int64_t waiting_bytes) {
-    if (!has_priority(ruled_, priority)) return false;
+    if (!has_priority(with_rules_, priority)) return false;
     const MarkingConfiguration& rule = rules_[priority];
     const double length = this->length(priority, waiting_bytes);
     const auto minimum = static_cast<double>(rule.minimum.value);
@@ -92,7 +92,7 @@ class Marker {
   }
 
   std::array<MarkingConfiguration, kPriorities> rules_{};
-  PriorityMask ruled_ = 0;
+  PriorityMask with_rules_ = 0;
   PriorityMask at_departure_ = 0;
   PriorityMask averaging_ = 0;
   PriorityMask dropping_ = 0;

@@ -66,7 +66,8 @@ class Memories {
   }
 
   // A packet of a verb of `qp` has been accepted.
-  void land(std::uint32_t qp, VerbKind kind, const PacketDetails& details, Bytes payload, Picoseconds now) {
+  void store_payload(std::uint32_t qp, VerbKind kind, const PacketDetails& details, Bytes payload,
+                     Picoseconds now) {
     if (!is_bound(qp) || payload.value == 0) return;
     const bool is_read = kind == VerbKind::kRead;
     const Binding& binding = *bindings_[qp];

@@ -45,7 +45,7 @@ class PauseState {
   bool is_paused(std::uint32_t priority, Picoseconds now) const { return until_[priority] > now; }
 
   // Priorities that were paused and not yet resumed: those that may be paused now.
-  PriorityMask told() const { return told_; }
+  PriorityMask may_be_paused() const { return may_be_paused_; }
 
   bool has_been_paused(std::uint32_t priority, Picoseconds duration, Picoseconds now) const {
     return is_paused(priority, now) && now - since_[priority] >= duration;
@@ -54,17 +54,18 @@ class PauseState {
     return !is_paused(priority, now) && now - until_[priority] >= duration;
   }
 
-  // When a watchdog has to look again: at pauses that last, and at priorities that it has `shut`.
-  Picoseconds next_look(PriorityMask shut, Picoseconds after, Picoseconds restore, Picoseconds now) const {
+  // When a watchdog has to look again: at pauses that last, and at priorities that it has `blocked`.
+  Picoseconds next_check(PriorityMask blocked, Picoseconds after, Picoseconds restore,
+                         Picoseconds now) const {
     Picoseconds next = kNever;
-    for_each_priority(static_cast<PriorityMask>(told_ | shut), [&](std::uint32_t priority) {
-      const bool is_shut = has_priority(shut, priority);
+    for_each_priority(static_cast<PriorityMask>(may_be_paused_ | blocked), [&](std::uint32_t priority) {
+      const bool is_blocked = has_priority(blocked, priority);
       if (is_paused(priority, now)) {
-        if (!is_shut)
+        if (!is_blocked)
           next = std::min(next, since_[priority] + after);
         else if (until_[priority] != kNever)
           next = std::min(next, until_[priority] + restore);
-      } else if (is_shut) {
+      } else if (is_blocked) {
         next = std::min(next, until_[priority] + restore);
       }
     });
@@ -76,14 +77,14 @@ class PauseState {
                 Records& records) {
     for_each_priority(frame.priorities, [&](std::uint32_t priority) {
       const bool was_paused = is_paused(priority, now);
-      const bool is_told_to_pause = has_priority(frame.paused, priority);
-      if (!is_told_to_pause && was_paused) until_[priority] = now;
-      told_ &= static_cast<PriorityMask>(~mask_of(priority));
-      if (!is_told_to_pause || !was_paused) close(priority, now, link, records);
-      if (!is_told_to_pause) return;
+      const bool is_pause = has_priority(frame.paused, priority);
+      if (!is_pause && was_paused) until_[priority] = now;
+      may_be_paused_ &= static_cast<PriorityMask>(~mask_of(priority));
+      if (!is_pause || !was_paused) close(priority, now, link, records);
+      if (!is_pause) return;
       if (!was_paused) since_[priority] = now;
       open_ |= mask_of(priority);
-      told_ |= mask_of(priority);
+      may_be_paused_ |= mask_of(priority);
       until_[priority] = until;
     });
   }
@@ -109,7 +110,7 @@ class PauseState {
                        .end = std::min(until_[priority], now)});
   }
 
-  PriorityMask told_ = 0;
+  PriorityMask may_be_paused_ = 0;
   std::array<Picoseconds, kPriorities> until_{};
   std::array<Picoseconds, kPriorities> since_{};
   PriorityMask open_ = 0;  // have begun, and are not recorded yet

@@ -276,7 +276,7 @@ class alignas(64) RcRequester {
       verbs_.pop();
     }
     if (next_psn_ < psn) [[unlikely]]
-      return go_to(psn);
+      return rewind_to(psn);
     if (sendable_psn_ != posted_psn_) [[unlikely]]
       reconsider_waiting();
   }
@@ -291,11 +291,11 @@ class alignas(64) RcRequester {
     --retries_left_;
     is_gap_known_ = true;
     if (withholds_next_verb_) recovery_end_psn_ = std::max(recovery_end_psn_, sent_psn_);
-    go_to(unacknowledged_psn_);
+    rewind_to(unacknowledged_psn_);
     return true;
   }
 
-  void go_to(std::uint64_t psn) {
+  void rewind_to(std::uint64_t psn) {
     next_psn_ = psn;
     reads_under_way_ = 0;
     for (next_verb_ = verbs_.head(); next_verb_ != verbs_.tail(); ++next_verb_) {

@@ -26,13 +26,13 @@ class RcResponder {
     if (distance == 0) [[likely]] {
       ++expected_psn_;
       delivered_ += payload;
-      is_gap_told_ = false;
+      is_gap_reported_ = false;
       return {wants_ack ? ReplyKind::kAck : ReplyKind::kNone, psn};
     }
     ++discarded_packets_;
     if (distance < 0) return {ReplyKind::kAck, static_cast<std::uint32_t>(expected_psn_ - 1)};
-    if (is_gap_told_) return {ReplyKind::kNone, 0};
-    is_gap_told_ = true;
+    if (is_gap_reported_) return {ReplyKind::kNone, 0};
+    is_gap_reported_ = true;
     return {ReplyKind::kNak, static_cast<std::uint32_t>(expected_psn_)};
   }
 
@@ -46,7 +46,7 @@ class RcResponder {
     }
     expected_psn_ += responses;
     skipped_psns_ += responses - 1;
-    is_gap_told_ = false;
+    is_gap_reported_ = false;
     return {ReplyKind::kReadResponses, psn};
   }
 
@@ -58,7 +58,7 @@ class RcResponder {
     const std::uint64_t first_psn = kPsnRound + psn;
     skipped_psns_ += first_psn - expected_psn_;
     expected_psn_ = first_psn;
-    is_gap_told_ = false;
+    is_gap_reported_ = false;
   }
 
   Bytes delivered() const { return delivered_; }
@@ -70,7 +70,7 @@ class RcResponder {
   std::uint64_t skipped_psns_ = 0;  // numbers below expected_psn_ that no accepted packet had
   Bytes delivered_;
   std::uint64_t discarded_packets_ = 0;
-  bool is_gap_told_ = false;
+  bool is_gap_reported_ = false;
 };
 
 // The receiving half of an unreliable connection: a message arrives whole or not at all. Source: InfiniBand

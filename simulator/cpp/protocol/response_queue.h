@@ -100,7 +100,7 @@ class WeightedTurns {
   std::uint32_t next(PriorityMask may_go, FrameBytes&& frame_bytes) {
     const auto strict = static_cast<PriorityMask>(may_go & ~weighted_);
     if (strict != 0) return highest_of(strict);
-    for (;; go_on()) {
+    for (;; go_to_next_priority()) {
       if (!has_priority(may_go, turn_)) continue;
       if (!has_begun_) deficits_[turn_] += kQuantumBytes * weights_[turn_];
       has_begun_ = true;
@@ -118,7 +118,7 @@ class WeightedTurns {
   // Of one turn and weight 1: an Ethernet frame of the usual size.
   static constexpr std::int64_t kQuantumBytes = 1518;
 
-  void go_on() {
+  void go_to_next_priority() {
     turn_ = (turn_ + 1) % kPriorities;
     has_begun_ = false;
   }

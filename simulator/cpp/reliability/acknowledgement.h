@@ -28,7 +28,7 @@ struct DataPacket {
   Bytes message{};                         // length of its verb
   Picoseconds sent;                        // it began to leave then
 
-  void ask_for(std::uint32_t target) { credit_target = target & kCreditTargetMask; }
+  void request_credit(std::uint32_t target) { credit_target = target & kCreditTargetMask; }
   bool can_be_trimmed() const { return is_trimmable && !is_trimmed; }
 
   // Cuts the payload off. Returns false if that is not allowed, or done.
@@ -58,7 +58,7 @@ struct Acknowledgement {
   static constexpr std::uint32_t kRangesMax = 3;
 
   // What `selective` holds.
-  enum class Carries : std::uint8_t {
+  enum class Content : std::uint8_t {
     kRanges,
     kBitmap,
     kCredit,  // and the acknowledgement has no other content
@@ -71,23 +71,23 @@ struct Acknowledgement {
   bool echoes_mark : 1 = false;      // of congestion
   bool is_trimmed_last : 1 = false;  // of the packet that is answered
   bool is_of_request : 1 = false;    // for credit, instead of a packet
-  Carries carries = Carries::kRanges;
+  Content content = Content::kRanges;
   std::uint16_t entropy = 0;  // of that packet
   Picoseconds echoed;         // `sent` of that packet
 
   void add(const NumberRange& range) { selective[ranges++] = range; }
 
   // Shares memory with the ranges, so that no packet grows for one transport.
-  void carry(const SelectiveBitmap& come) {
+  void set_bitmap(const SelectiveBitmap& come) {
     selective[0] = {come.first, come.bits};
     selective[1] = {come.answered, static_cast<std::uint64_t>(come.received.value)};
-    carries = Carries::kBitmap;
+    content = Content::kBitmap;
   }
-  void carry_credit(std::int64_t granted) {
+  void set_credit(std::int64_t granted) {
     selective[0].first = static_cast<std::uint64_t>(granted);
-    carries = Carries::kCredit;
+    content = Content::kCredit;
   }
-  bool is_credit() const { return carries == Carries::kCredit; }
+  bool is_credit() const { return content == Content::kCredit; }
   std::int64_t granted() const { return static_cast<std::int64_t>(selective[0].first); }  // quanta
   SelectiveBitmap bitmap() const {
     return {selective[0].first,

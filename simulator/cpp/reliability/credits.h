@@ -28,7 +28,7 @@ class CreditAccount {
  public:
   // `most`: what it begins with, and ever has.
   CreditAccount(Bytes most, bool keeps_first)
-      : most_(most.value), credit_(most.value), keeps_first_(keeps_first) {}
+      : credit_max_(most.value), credit_(most.value), keeps_first_(keeps_first) {}
 
   bool may_send() const { return credit_ > 0; }
   bool is_last(Bytes frame) const { return credit_ <= frame.value; }  // no packet may follow this one
@@ -52,16 +52,16 @@ class CreditAccount {
     if (quanta <= granted_) return;
     credit_ += (quanta - granted_) * kCreditQuantum;
     granted_ = quanta;
-    if (credit_ <= most_) return;
-    forgone_ += credit_ - most_;
-    credit_ = most_;
+    if (credit_ <= credit_max_) return;
+    forgone_ += credit_ - credit_max_;
+    credit_ = credit_max_;
   }
 
   // The target is a running number: all quanta that were ever granted, and those that are still wanted. A sender
   // wants what it must send and has no credit for, at most `most`, or a window and a packet. A sender with more
   // credit than that requests less than was granted. Queue pairs with packets in the same NIC, `rivals`, divide it.
   std::int64_t target(Bytes backlog, Bytes frame, std::optional<Bytes> window, std::int64_t rivals) const {
-    std::int64_t wanted = std::min(backlog.value, most_);
+    std::int64_t wanted = std::min(backlog.value, credit_max_);
     if (window) wanted = std::min(wanted, (*window + frame).value);
     wanted -= credit_;
     if (is_speculating_ && backlog.value > 0) wanted = std::max(wanted, frame.value);
@@ -73,7 +73,7 @@ class CreditAccount {
 
   // Nothing comes from nowhere, and nothing is lost.
   bool is_balanced() const {
-    return most_ + granted_ * kCreditQuantum == spent_ + credit_ + forgone_ && credit_ <= most_;
+    return credit_max_ + granted_ * kCreditQuantum == spent_ + credit_ + forgone_ && credit_ <= credit_max_;
   }
 
   void add_to(std::map<std::string, double>& metrics) const {
@@ -84,7 +84,7 @@ class CreditAccount {
   }
 
  private:
-  std::int64_t most_;
+  std::int64_t credit_max_;
   std::int64_t credit_;
   std::int64_t granted_ = 0;  // quanta
   std::int64_t spent_ = 0;
@@ -106,35 +106,36 @@ class CreditGrants {
 
   // A packet arrived with its sender's request: the low bits of the total credit that it needs.
   void on_target(std::uint32_t target) {
-    const std::uint32_t above = (target - static_cast<std::uint32_t>(asked_)) & DataPacket::kCreditTargetMask;
+    const std::uint32_t above =
+        (target - static_cast<std::uint32_t>(requested_)) & DataPacket::kCreditTargetMask;
     if (above == 0 || above > DataPacket::kCreditTargetMask / 2) return;
-    asked_ += above;
+    requested_ += above;
     wants_turn_ = true;
   }
 
   // Report the granted credit again, and grant more if it is requested.
-  void ask_again() { wants_turn_ = true; }
+  void request_turn() { wants_turn_ = true; }
 
   // True once when it must have a turn soon.
-  bool take_wish() {
+  bool take_turn_request() {
     const bool wished = wants_turn_;
     wants_turn_ = false;
     return wished;
   }
 
-  bool is_owed() const { return asked_ > granted_; }
-  bool may_be_ahead() const { return granted_ - asked_ < ahead_max_; }
+  bool is_owed() const { return requested_ > granted_; }
+  bool may_be_ahead() const { return granted_ - requested_ < ahead_max_; }
 
   // Its turn: grants the requested credit, or when idle a whole grant ahead. Returns the quanta.
   std::int64_t grant(bool is_idle) {
-    const std::int64_t owed = std::max<std::int64_t>(0, asked_ - granted_);
+    const std::int64_t owed = std::max<std::int64_t>(0, requested_ - granted_);
     const std::int64_t quanta = is_idle ? each_ : std::min(each_, owed);
     granted_ += quanta;
     return quanta;
   }
 
   // Grants the bytes of a plug-in. A partial quantum waits for the next grant.
-  void give(Bytes bytes) {
+  void grant_bytes(Bytes bytes) {
     rest_bytes_ += bytes.value;
     granted_ += rest_bytes_ / kCreditQuantum;
     rest_bytes_ %= kCreditQuantum;
@@ -142,7 +143,7 @@ class CreditGrants {
 
   std::int64_t granted() const { return granted_; }  // quanta
   Bytes granted_bytes() const { return {granted_ * kCreditQuantum + rest_bytes_}; }
-  Bytes asked_bytes() const { return {asked_ * kCreditQuantum}; }
+  Bytes requested_bytes() const { return {requested_ * kCreditQuantum}; }
 
   // Time until the host's next grant. A turn without a grant also takes time (that of 1024 bytes).
   Picoseconds pause_after(std::int64_t quanta, double ps_per_byte) const {
@@ -156,7 +157,7 @@ class CreditGrants {
   std::int64_t each_;
   std::int64_t ahead_max_;
   double share_;
-  std::int64_t asked_ = 0;  // quanta, as all below
+  std::int64_t requested_ = 0;  // quanta, as all below
   std::int64_t granted_ = 0;
   std::int64_t rest_bytes_ = 0;
   bool wants_turn_ = false;
@@ -178,41 +179,43 @@ class CreditPacer {
   CreditPacer& operator=(CreditPacer&&) = default;
 
   // This receiver's sender requests credit.
-  void want(std::uint32_t qp) { shift(entry_of(qp), kAsking); }
+  void on_request(std::uint32_t qp) { shift(entry_of(qp), kRequesting); }
 
   // Time of the next turn; kNever without one.
-  Picoseconds deadline() const { return queues_[kAsking].empty() && queues_[kIdle].empty() ? kNever : free_; }
+  Picoseconds deadline() const {
+    return queues_[kRequesting].empty() && queues_[kIdle].empty() ? kNever : free_;
+  }
 
   // The receiver whose turn it is. The caller then reports its next queue and the time of the turn.
   Turn take() {
-    const bool is_idle = queues_[kAsking].empty();
-    const Queue::iterator first = queues_[is_idle ? kIdle : kAsking].begin();
-    shift(first, kNowhere);
+    const bool is_idle = queues_[kRequesting].empty();
+    const Queue::iterator first = queues_[is_idle ? kIdle : kRequesting].begin();
+    shift(first, kUnqueued);
     return {first->qp, is_idle};
   }
 
-  void wait_for_idle_moments(std::uint32_t qp) { shift(entry_of(qp), kIdle); }
+  void queue_for_idle_turn(std::uint32_t qp) { shift(entry_of(qp), kIdle); }
   void wait_until(Picoseconds free) { free_ = free; }
 
  private:
-  enum Where : std::uint8_t { kNowhere, kAsking, kIdle };
+  enum QueueName : std::uint8_t { kUnqueued, kRequesting, kIdle };
   struct Entry {
     std::uint32_t qp;
-    Where where;
+    QueueName queue;
   };
   using Queue = std::list<Entry>;
 
   Queue::iterator entry_of(std::uint32_t qp) {
     const auto [found, is_new] = entries_.try_emplace(qp);
-    if (is_new) found->second = queues_[kNowhere].insert(queues_[kNowhere].end(), {qp, kNowhere});
+    if (is_new) found->second = queues_[kUnqueued].insert(queues_[kUnqueued].end(), {qp, kUnqueued});
     return found->second;
   }
 
   // Move it to the end of that queue, unless it is there.
-  void shift(Queue::iterator entry, Where to) {
-    if (entry->where == to) return;
-    queues_[to].splice(queues_[to].end(), queues_[entry->where], entry);
-    entry->where = to;
+  void shift(Queue::iterator entry, QueueName to) {
+    if (entry->queue == to) return;
+    queues_[to].splice(queues_[to].end(), queues_[entry->queue], entry);
+    entry->queue = to;
   }
 
   std::array<Queue, 3> queues_;  // splicing costs the same at any position

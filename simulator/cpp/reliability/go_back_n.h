@@ -100,7 +100,7 @@ class GoBackNResponder final : public Responder {
  private:
   void accept(const DataPacket& packet) {
     ++expected_;
-    is_gap_told_ = false;
+    is_gap_reported_ = false;
     partial_.value += packet.payload_bytes;
     if (restarts_messages_ && !packet.is_last) return;
     message_ = expected_;
@@ -115,9 +115,9 @@ class GoBackNResponder final : public Responder {
 
   // A packet has come early. Progress makes any gap a new one.
   bool must_tell(Picoseconds now) {
-    if (is_gap_told_ && (nak_gap_ == kNever || now < told_ + nak_gap_)) return false;
-    is_gap_told_ = true;
-    told_ = now;
+    if (is_gap_reported_ && (nak_gap_ == kNever || now < gap_reported_ + nak_gap_)) return false;
+    is_gap_reported_ = true;
+    gap_reported_ = now;
     return true;
   }
 
@@ -128,8 +128,8 @@ class GoBackNResponder final : public Responder {
   std::uint64_t message_ = 0;  // first packet of the verb that comes; with go-back-N: expected_
   Bytes partial_;              // of that verb
   Bytes delivered_;
-  Picoseconds told_;
-  bool is_gap_told_ = false;
+  Picoseconds gap_reported_;
+  bool is_gap_reported_ = false;
 };
 
 class GoBackNRequester final : public Requester {

@@ -121,8 +121,8 @@ class IrnRequester final : public Requester {
     const bool is_passed = repeat_ < acknowledged() || (repeat_ == acknowledged() && has_repeat());
     if (is_news && is_recovering_ && is_passed) repeat_oldest();
     if (is_news) nacks_ = 0;
-    const bool tells_of_loss = !is_news && acknowledgement.is_negative && ++nacks_ >= threshold_nacks_;
-    if (tells_of_loss && !is_recovering_ && is_in_flight()) recover();
+    const bool signals_loss = !is_news && acknowledgement.is_negative && ++nacks_ >= threshold_nacks_;
+    if (signals_loss && !is_recovering_ && is_in_flight()) recover();
     settle();
     return true;
   }

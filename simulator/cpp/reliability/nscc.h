@@ -24,7 +24,7 @@ class Nscc final : public SendWindow {
         base_rtt_(settings.base_rtt),
         target_(static_cast<double>(settings.target_delay.value)),
         scale_(settings.bytes_in(settings.base_rtt) / kReferenceBytes),
-        window_max_(settings.most_of_path(settings.base_rtt).value) {
+        window_max_(settings.path_window(settings.base_rtt).value) {
     const std::int64_t stated = settings.window_packets * settings.frame().value;
     window_ = stated == 0 ? window_max_ : stated;
     if (settings.has_nscc) keep_in_bounds();
@@ -55,7 +55,7 @@ class Nscc final : public SendWindow {
     lower_base_rtt(rtt);
     ignored_ += frame.value;
     learn_delay(static_cast<double>(settings_.base_rtt.value), true);  // as if it had waited a base RTT
-    is_adapting_asked_ = true;
+    must_adapt_ = true;
     if (adapts_quickly(true, true, 0, in_flight, now) || is_left_to_credits) return;
     window_ -= frame.value;
     keep_in_bounds();
@@ -73,7 +73,7 @@ class Nscc final : public SendWindow {
   static constexpr double kAlways = 0.15;            // _eta, in packets
   static constexpr double kFast = 0.25;              // _fi_scale
   static constexpr double kFastBelowPs = 1e6;        // a delay of next to nothing
-  static constexpr double kDecreaseMost = 0.5;       // _max_md_jump
+  static constexpr double kDecreaseMax = 0.5;        // _max_md_jump
   static constexpr double kQuickAboveTargets = 4;    // _qa_threshold
   static constexpr std::int64_t kAdjustPackets = 8;  // _adjust_bytes_threshold
 
@@ -83,7 +83,7 @@ class Nscc final : public SendWindow {
   void lower_base_rtt(Picoseconds rtt) {
     if (rtt >= base_rtt_) return;
     base_rtt_ = rtt;
-    window_max_ = settings_.most_of_path(rtt).value;
+    window_max_ = settings_.path_window(rtt).value;
   }
 
   double delay_of(Picoseconds rtt, bool is_marked) {
@@ -104,12 +104,12 @@ class Nscc final : public SendWindow {
   bool adapts_quickly(bool is_loss, bool is_marked, double delay, Bytes in_flight, Picoseconds now) {
     bool is_over = ignored_ < to_ignore_ && is_marked;
     if (!is_over && now > period_end_) {
-      const bool is_wrong = is_adapting_asked_ || is_loss || delay > kQuickAboveTargets * target_;
+      const bool is_wrong = must_adapt_ || is_loss || delay > kQuickAboveTargets * target_;
       if (period_end_.value != 0 && is_wrong && achieved_ < window_max_ >> settings_.qa_gate) {
         window_ = std::max(achieved_, settings_.frame().value);
         to_ignore_ = in_flight.value;
         ignored_ = 0;
-        is_adapting_asked_ = false;
+        must_adapt_ = false;
         is_over = true;
       }
       achieved_ = 0;
@@ -126,13 +126,13 @@ class Nscc final : public SendWindow {
     if (is_marked) {
       if (delay >= target_) decrease(now);
     } else if (delay >= target_) {
-      pend(kFair * payload * scale_ * bytes);
+      add_increase(kFair * payload * scale_ * bytes);
     } else if (!increases_fast(received.value, delay)) {
-      pend(kProportional * payload * scale_ * target_ / kReferencePs * bytes * (1 - delay / target_));
+      add_increase(kProportional * payload * scale_ * target_ / kReferencePs * bytes * (1 - delay / target_));
     }
   }
 
-  void pend(double increase) { increase_ += static_cast<std::int64_t>(increase); }
+  void add_increase(double increase) { increase_ += static_cast<std::int64_t>(increase); }
 
   // After a whole window without delay a quarter of what comes is added at once, until there is some.
   bool increases_fast(std::int64_t received, double delay) {
@@ -148,7 +148,7 @@ class Nscc final : public SendWindow {
     undelayed_ = 0;
     if (average_delay_ <= target_ || now - last_decreased_ <= base_rtt_) return;
     const double factor = 1 - settings_.gamma * (average_delay_ - target_) / average_delay_;
-    window_ = static_cast<std::int64_t>(static_cast<double>(window_) * std::max(factor, kDecreaseMost));
+    window_ = static_cast<std::int64_t>(static_cast<double>(window_) * std::max(factor, kDecreaseMax));
     window_ = std::max(window_, settings_.frame().value);
     last_decreased_ = now;
   }
@@ -178,8 +178,8 @@ class Nscc final : public SendWindow {
   Picoseconds last_decreased_;
   std::int64_t achieved_ = 0;  // bytes in this period of quick adapt
   Picoseconds period_end_;
-  bool is_adapting_asked_ = false;  // by a trimmed packet
-  std::int64_t ignored_ = 0;        // since the last quick adapt
+  bool must_adapt_ = false;   // by a trimmed packet
+  std::int64_t ignored_ = 0;  // since the last quick adapt
   std::int64_t to_ignore_ = 0;
 };
 

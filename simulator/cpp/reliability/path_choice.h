@@ -92,7 +92,7 @@ struct RepsFreeze {
 
 class PathReps final : public PathChoice {
  public:
-  static constexpr std::uint32_t kKept = 8;
+  static constexpr std::uint32_t kBufferSize = 8;
 
   PathReps(RandomStream stream, std::uint32_t paths, RepsFreeze freeze)
       : stream_(stream), mask_(paths - 1), freeze_(freeze) {}
@@ -102,7 +102,7 @@ class PathReps final : public PathChoice {
       --explore_;
       return draw();
     }
-    if (is_frozen_ && kept_ > 0) return next_frozen();
+    if (is_frozen_ && buffered_ > 0) return next_frozen();
     return fresh_ > 0 ? take_fresh() : draw();
   }
 
@@ -116,7 +116,7 @@ class PathReps final : public PathChoice {
   }
 
  private:
-  struct Kept {
+  struct RecycledPath {
     std::uint32_t path = 0;
     bool is_fresh = false;  // not used since it came
   };
@@ -126,28 +126,28 @@ class PathReps final : public PathChoice {
   void keep(std::uint32_t path) {
     if (!buffer_[head_].is_fresh) ++fresh_;
     buffer_[head_] = {path, true};
-    head_ = (head_ + 1) % kKept;
-    kept_ = std::min(kept_ + 1, kKept);
+    head_ = (head_ + 1) % kBufferSize;
+    buffered_ = std::min(buffered_ + 1, kBufferSize);
   }
 
   std::uint32_t take_fresh() {
-    Kept& oldest = buffer_[(head_ + kKept - fresh_) % kKept];
+    RecycledPath& oldest = buffer_[(head_ + kBufferSize - fresh_) % kBufferSize];
     oldest.is_fresh = false;
     --fresh_;
     return oldest.path;
   }
 
   std::uint32_t next_frozen() {
-    Kept& turn = buffer_[turn_];
+    RecycledPath& turn = buffer_[turn_];
     if (turn.is_fresh) --fresh_;
     turn.is_fresh = false;
-    turn_ = (turn_ + 1) % kept_;
+    turn_ = (turn_ + 1) % buffered_;
     return turn.path;
   }
 
   void thaw() {
     buffer_ = {};
-    head_ = kept_ = fresh_ = turn_ = 0;
+    head_ = buffered_ = fresh_ = turn_ = 0;
     is_frozen_ = false;
     explore_ = freeze_.explored;
   }
@@ -155,11 +155,11 @@ class PathReps final : public PathChoice {
   RandomStream stream_;
   std::uint32_t mask_;
   RepsFreeze freeze_;
-  std::array<Kept, kKept> buffer_{};
-  std::uint32_t head_ = 0;   // where the next one is kept
-  std::uint32_t kept_ = 0;   // number of filled places
-  std::uint32_t fresh_ = 0;  // number of unused ones, the last ones before `head_`
-  std::uint32_t turn_ = 0;   // while it is frozen
+  std::array<RecycledPath, kBufferSize> buffer_{};
+  std::uint32_t head_ = 0;      // where the next one is kept
+  std::uint32_t buffered_ = 0;  // number of filled places
+  std::uint32_t fresh_ = 0;     // number of unused ones, the last ones before `head_`
+  std::uint32_t turn_ = 0;      // while it is frozen
   std::uint32_t explore_ = 0;
   bool is_frozen_ = false;
   Picoseconds frozen_until_;

@@ -45,14 +45,14 @@ inline rogue::Received received_before(const Responder& responder, const DataPac
 }
 
 inline void fill_in(rogue::Received& received, const CreditGrants& grants, std::uint32_t connection) {
-  received.asked_bytes = grants.asked_bytes().value;
+  received.asked_bytes = grants.requested_bytes().value;
   received.granted_bytes = grants.granted_bytes().value;
   received.connection = connection;
 }
 
 // Credit that may be granted now.
 inline std::int64_t room_of(const CreditGrants& grants) {
-  return (grants.asked_bytes() - grants.granted_bytes()).value + rogue::kCreditAheadMaxBytes;
+  return (grants.requested_bytes() - grants.granted_bytes()).value + rogue::kCreditAheadMaxBytes;
 }
 
 }  // namespace simulator

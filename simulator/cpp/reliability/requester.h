@@ -68,7 +68,7 @@ class Requester {
     if (wants_request_) [[unlikely]]
       return request();
     const std::uint64_t number = next_number();
-    const PacketsOfVerb& verb = packets_around(number);
+    const PacketsOfVerb& verb = packets_of_verb_with(number);
     return {.number = number,
             .payload_bytes = static_cast<std::uint16_t>(payload_bytes_of(number)),
             .is_first = number == verb.first,
@@ -150,7 +150,7 @@ class Requester {
   std::uint32_t mtu_bytes() const { return mtu_bytes_; }
 
   std::uint32_t payload_bytes_of(std::uint64_t number) const {
-    const PacketsOfVerb& verb = packets_around(number);
+    const PacketsOfVerb& verb = packets_of_verb_with(number);
     return number == verb.last ? verb.last_payload_bytes : mtu_bytes_;
   }
 
@@ -175,12 +175,12 @@ class Requester {
   };
 
   // The verb that a packet belongs to. Mostly it is the verb of the previous packet, which needs no lookup.
-  const PacketsOfVerb& packets_around(std::uint64_t number) const {
-    if (number < around_.first || number > around_.last) {
+  const PacketsOfVerb& packets_of_verb_with(std::uint64_t number) const {
+    if (number < last_verb_.first || number > last_verb_.last) {
       const Verb& verb = verbs_[verb_of(number)];
-      around_ = {verb.first_psn, verb.last_psn, verb.length, verb.last_payload_bytes};
+      last_verb_ = {verb.first_psn, verb.last_psn, verb.length, verb.last_payload_bytes};
     }
-    return around_;
+    return last_verb_;
   }
 
   // It has the number of the oldest packet that is not acknowledged, and none of its bytes.
@@ -213,7 +213,7 @@ class Requester {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t sent_packets_ = 0;
   std::uint64_t window_packets_ = kNoWindow;
-  mutable PacketsOfVerb around_;
+  mutable PacketsOfVerb last_verb_;
   VerbRing verbs_;
   Bytes posted_bytes_;
 };

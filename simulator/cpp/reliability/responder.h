@@ -58,7 +58,7 @@ class Responder {
   // What it grants to its sender, where senders need credit: ask it after each packet whether it wants a turn, give
   // it one when its host may grant, and have it tell so.
   virtual CreditGrants* grants() { return nullptr; }
-  virtual void tell_credit() {}
+  virtual void queue_credit_report() {}
 
   // Hands over the acknowledgements to send now, in order.
   template <class Send>

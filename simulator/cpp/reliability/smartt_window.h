@@ -24,7 +24,7 @@ class SmarttWindow final : public SendWindow {
         unqueued_{settings.base_rtt.value +
                   kUnqueuedFrames * frame_ * 8 * kPicosecondsPerSecond / settings.line_rate.value},
         fast_(kFastFrames * static_cast<double>(settings.line_rate.value) / kFastRate),
-        fair_most_(settings.fair_gain),
+        fair_max_(settings.fair_gain),
         fair_(settings.fair_gain),
         delay_gain_(settings.delay_gain),
         window_(settings.window_packets == 0 ? path_ : settings.window_packets * frame_),
@@ -36,10 +36,10 @@ class SmarttWindow final : public SendWindow {
   void on_acknowledged(Bytes received, std::optional<Picoseconds> sample, bool is_marked, Bytes in_flight,
                        Picoseconds now) override {
     const Picoseconds rtt = sample.value_or(base_rtt_);
-    heard_ += received.value;
+    since_adapt_ += received.value;
     note_queue(received.value, rtt <= unqueued_ && !is_marked);
-    if (heard_ >= ignored_) adapt(false, in_flight, now);
-    if (heard_ >= ignored_ || !is_marked) {
+    if (since_adapt_ >= ignored_) adapt(false, in_flight, now);
+    if (since_adapt_ >= ignored_ || !is_marked) {
       change(static_cast<double>(received.value), rtt, is_marked);
       keep_in_bounds();
     }
@@ -48,12 +48,13 @@ class SmarttWindow final : public SendWindow {
 
   void on_trimmed(Bytes frame, Picoseconds /*rtt*/, bool /*is_left_to_credits*/, Bytes in_flight,
                   Picoseconds now) override {
-    heard_ += frame.value;
+    since_adapt_ += frame.value;
     achieved_ += kHeader;
-    if (heard_ < ignored_) return;
-    is_adapting_asked_ = true;
+    if (since_adapt_ < ignored_) return;
+    must_adapt_ = true;
     adapt(true, in_flight, now);
-    if (heard_ > ignored_) window_ -= static_cast<std::int64_t>(static_cast<double>(frame.value) * kTrimmed);
+    if (since_adapt_ > ignored_)
+      window_ -= static_cast<std::int64_t>(static_cast<double>(frame.value) * kTrimmed);
     keep_in_bounds();
   }
 
@@ -91,16 +92,16 @@ class SmarttWindow final : public SendWindow {
     const auto came = static_cast<double>(achieved_);
     achieved_ = 0;
     period_end_ = now + target_;
-    if (before.value == 0 || (!is_trimmed && !is_adapting_asked_)) return;
+    if (before.value == 0 || (!is_trimmed && !must_adapt_)) return;
     const auto target = static_cast<double>(target_.value);
     const double share = target / (static_cast<double>((now - before).value) + target);
     window_ = static_cast<std::int64_t>(came * share * kAdapted);
     keep_in_bounds();
     ignored_ = static_cast<std::int64_t>(static_cast<double>(in_flight.value) * kIgnored);
-    heard_ = 0;
-    is_adapting_asked_ = false;
+    since_adapt_ = 0;
+    must_adapt_ = false;
     const double window_share = static_cast<double>(window_) / static_cast<double>(path_);
-    fair_ = std::min(fair_most_,
+    fair_ = std::min(fair_max_,
                      static_cast<double>(path_) * kFairOfPath / static_cast<double>(frame_) * window_share);
   }
 
@@ -112,7 +113,7 @@ class SmarttWindow final : public SendWindow {
     const double fair_decrease = window / static_cast<double>(path_) * kFairDecrease * received;
     double change = 0;
     if (is_fast_ || unqueued_bytes_ > window_before_) {
-      if (heard_ > ignored_) change = fast_ * received;
+      if (since_adapt_ > ignored_) change = fast_ * received;
       is_fast_ = true;
     } else if (!is_marked) {
       change = frame / window * fair_ * received;
@@ -131,7 +132,7 @@ class SmarttWindow final : public SendWindow {
   Picoseconds target_;    // round trip
   Picoseconds unqueued_;  // the longest round trip that counts as one
   double fast_;
-  double fair_most_;
+  double fair_max_;
   double fair_;
   double delay_gain_;
   std::int64_t window_;
@@ -140,9 +141,9 @@ class SmarttWindow final : public SendWindow {
   bool is_fast_ = false;
   std::int64_t achieved_ = 0;  // bytes in this period
   Picoseconds period_end_;
-  bool is_adapting_asked_ = false;  // by a trimmed packet
-  std::int64_t heard_ = 0;          // bytes, since the last quick adapt
-  std::int64_t ignored_ = 0;        // of them are ignored
+  bool must_adapt_ = false;       // by a trimmed packet
+  std::int64_t since_adapt_ = 0;  // bytes, since the last quick adapt
+  std::int64_t ignored_ = 0;      // of them are ignored
 };
 
 // A window that follows marks alone, packet by packet: what comes unmarked adds a packet per window, a marked one
@@ -156,7 +157,7 @@ class MarkWindow final : public SendWindow {
   explicit MarkWindow(const UetSettings& settings)
       : settings_(settings),
         base_rtt_(settings.base_rtt),
-        window_max_(settings.most_of_path(settings.base_rtt).value),
+        window_max_(settings.path_window(settings.base_rtt).value),
         window_(settings.window_packets == 0 ? window_max_
                                              : settings.window_packets * settings.frame().value) {}
 
@@ -167,7 +168,7 @@ class MarkWindow final : public SendWindow {
                        Picoseconds /*now*/) override {
     if (rtt && *rtt < base_rtt_) {
       base_rtt_ = *rtt;
-      window_max_ = settings_.most_of_path(*rtt).value;
+      window_max_ = settings_.path_window(*rtt).value;
     }
     if (is_marked) {
       take(received.value / kMarkedShare);

@@ -48,7 +48,7 @@ class UetRequester final : public Requester {
   bool on_acknowledgement(const Acknowledgement& reply, Picoseconds now) override {
     const Picoseconds rtt = now - reply.echoed;
     if (settings_.has_credits) {
-      heard_or_sent_ = now;
+      last_activity_ = now;
       account_->end_speculation();
     }
     if (reply.is_credit()) {
@@ -70,9 +70,9 @@ class UetRequester final : public Requester {
       departures_.pop();
       if (is_under_way(oldest)) give_up(oldest.number, now);
     }
-    if (is_starved() && !wants_request_ && heard_or_sent_ + patience() <= now) {
+    if (is_starved() && !wants_request_ && last_activity_ + request_timeout() <= now) {
       wants_request_ = true;
-      requests_in_vain_ = std::min(requests_in_vain_ + 1, kDoublingsMost);
+      unanswered_requests_ = std::min(unanswered_requests_ + 1, kDoublingsMax);
     }
     follow_deadline();
     return true;
@@ -129,8 +129,8 @@ class UetRequester final : public Requester {
 
   void on_request_sent(Picoseconds end) override {
     wants_request_ = false;
-    told_backlog_ = backlog();
-    requested_ = heard_or_sent_ = end;
+    reported_backlog_ = backlog();
+    requested_ = last_activity_ = end;
     follow_deadline();
   }
 
@@ -138,7 +138,7 @@ class UetRequester final : public Requester {
   // flight may have said that nothing more is needed.
   void on_posted() override {
     if (!settings_.has_credits || account_->may_send()) return;
-    if (is_starved() || (told_backlog_.value == 0 && backlog().value > 0)) wants_request_ = true;
+    if (is_starved() || (reported_backlog_.value == 0 && backlog().value > 0)) wants_request_ = true;
   }
 
  private:
@@ -149,8 +149,8 @@ class UetRequester final : public Requester {
   }
 
   // In timeouts: a receiver of many senders is slow, and what it grants is hardly ever lost.
-  static constexpr std::int64_t kPatience = 32;
-  static constexpr int kDoublingsMost = 6;
+  static constexpr std::int64_t kTimeoutsPerRequest = 32;
+  static constexpr int kDoublingsMax = 6;
 
   struct Departure {
     std::uint64_t number;
@@ -160,14 +160,14 @@ class UetRequester final : public Requester {
   void on_credit(const Acknowledgement& reply) {
     if (!settings_.has_credits) return;
     account_->on_granted(reply.granted());
-    requests_in_vain_ = 0;
+    unanswered_requests_ = 0;
   }
 
   void on_spent(Bytes frame, bool is_new, Picoseconds end) {
     if (is_new) sent_frames_ += frame;
     account_->spend(frame);
-    told_backlog_ = backlog();
-    heard_or_sent_ = end;
+    reported_backlog_ = backlog();
+    last_activity_ = end;
   }
 
   bool has_last_credit(Bytes frame) const { return settings_.has_credits && account_->is_last(frame); }
@@ -252,7 +252,9 @@ class UetRequester final : public Requester {
   }
 
   // Time to wait for credit before the next request; it doubles each time.
-  Picoseconds patience() const { return {settings_.timeout.value * kPatience << requests_in_vain_}; }
+  Picoseconds request_timeout() const {
+    return {settings_.timeout.value * kTimeoutsPerRequest << unanswered_requests_};
+  }
 
   // It has data to send, and no packet in flight could bring credit.
   bool is_starved() const {
@@ -277,7 +279,7 @@ class UetRequester final : public Requester {
     if (!departures_.empty()) {
       deadline_ = departures_.front().left + settings_.timeout;
     } else if (is_starved() && !wants_request_) {
-      deadline_ = heard_or_sent_ + patience();
+      deadline_ = last_activity_ + request_timeout();
     }
   }
 
@@ -291,15 +293,15 @@ class UetRequester final : public Requester {
   std::set<std::uint64_t> repeats_;  // to be sent again
   Ring<Departure> departures_;       // in order
   Bytes in_flight_;
-  Bytes sent_frames_;    // each once; with credits
-  Bytes repeat_frames_;  // of `repeats_`
-  Bytes told_backlog_;   // what was left to send when the receiver was last told
-  Bytes received_;       // frames, as the receiver counts them
+  Bytes sent_frames_;       // each once; with credits
+  Bytes repeat_frames_;     // of `repeats_`
+  Bytes reported_backlog_;  // what was left to send when the receiver last heard of it
+  Bytes received_;          // frames, as the receiver counts them
   Picoseconds deadline_ = kNever;
   std::optional<CreditAccount> account_;
   Picoseconds requested_{-settings_.base_rtt.value};  // the last time
-  Picoseconds heard_or_sent_;
-  int requests_in_vain_ = 0;
+  Picoseconds last_activity_;
+  int unanswered_requests_ = 0;
 };
 
 }  // namespace simulator

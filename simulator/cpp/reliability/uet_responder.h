@@ -82,9 +82,9 @@ class UetResponder final : public Responder {
   }
 
   CreditGrants* grants() override { return grants_ ? &*grants_ : nullptr; }
-  void tell_credit() override {
+  void queue_credit_report() override {
     Acknowledgement credit{.expected = packets_.expected(), .echoed = {}};
-    credit.carry_credit(grants_->granted());
+    credit.set_credit(grants_->granted());
     if (credit_paths_) credit.entropy = static_cast<std::uint16_t>(credit_paths_->next());
     queue_up(credit);
   }
@@ -101,13 +101,13 @@ class UetResponder final : public Responder {
       return acknowledge(packet, is_marked, is_marked);
     const Bytes frame = Bytes{packet.payload_bytes} + header_;
     received_ += frame;
-    untold_ += frame;
-    if (packet.wants_acknowledgement) is_asked_ = true;
+    unreported_ += frame;
+    if (packet.wants_acknowledgement) is_requested_ = true;
     const bool is_gapless = !packets_.has_waiting();
-    const bool must_tell = is_first_of_all || (is_gapless && is_asked_);
-    if (is_gapless) is_asked_ = false;
-    const bool is_asked = is_marked || packet.wants_acknowledgement;
-    if (is_asked || must_tell || untold_ >= sack_every_) acknowledge(packet, is_marked, is_asked);
+    const bool must_tell = is_first_of_all || (is_gapless && is_requested_);
+    if (is_gapless) is_requested_ = false;
+    const bool is_requested = is_marked || packet.wants_acknowledgement;
+    if (is_requested || must_tell || unreported_ >= sack_every_) acknowledge(packet, is_marked, is_requested);
   }
 
  private:
@@ -119,7 +119,7 @@ class UetResponder final : public Responder {
 
   // Its sender waits for credit, or has lost the last grant.
   void on_request(const DataPacket& packet) {
-    if (grants_) grants_->ask_again();
+    if (grants_) grants_->request_turn();
     Acknowledgement reply = reply_to(packet, false, packet.number);
     reply.is_of_request = true;
     queue_up(reply);
@@ -127,7 +127,7 @@ class UetResponder final : public Responder {
 
   void on_trimmed(const DataPacket& packet, bool is_marked) {
     if (has(packet.number)) return queue_up(reply_to(packet, false, base_for(packet.number)));
-    if (grants_) grants_->ask_again();
+    if (grants_) grants_->request_turn();
     Acknowledgement reply = reply_to(packet, is_marked, base_for(packet.number));
     reply.is_negative = true;
     reply.is_trimmed_last = packet.is_trimmed_last;
@@ -135,9 +135,9 @@ class UetResponder final : public Responder {
   }
 
   // A duplicate needs no acknowledgement, unless it is marked.
-  void acknowledge(const DataPacket& packet, bool is_marked, bool is_asked) {
-    untold_ = {};
-    queue_up(reply_to(packet, is_marked, is_asked ? packet.number : base_for(packet.number)));
+  void acknowledge(const DataPacket& packet, bool is_marked, bool is_requested) {
+    unreported_ = {};
+    queue_up(reply_to(packet, is_marked, is_requested ? packet.number : base_for(packet.number)));
   }
 
   // With the bits from `first` on.
@@ -149,7 +149,7 @@ class UetResponder final : public Responder {
     SelectiveBitmap come = bitmap_from(first);
     come.answered = packet.number;
     come.received = received_;
-    reply.carry(come);
+    reply.set_bitmap(come);
     return reply;
   }
 
@@ -171,9 +171,9 @@ class UetResponder final : public Responder {
   Bytes header_;
   Bytes sack_every_;
   Reassembly packets_;
-  Bytes received_;         // frames, each once
-  Bytes untold_;           // since the last acknowledgement
-  bool is_asked_ = false;  // for one more, as soon as nothing is missing
+  Bytes received_;             // frames, each once
+  Bytes unreported_;           // since the last acknowledgement
+  bool is_requested_ = false;  // for one more, as soon as nothing is missing
   std::optional<CreditGrants> grants_;
   std::optional<ObliviousSpray> credit_paths_;
 };

@@ -67,7 +67,7 @@ constexpr std::array<Parameter, kFirst + kSecond> joined(const std::array<Parame
 inline constexpr auto kUetCreditParameters = joined(kUetParameters, kCreditParameters);
 
 struct UetSettings {
-  static constexpr double kMostOfPath = 1.5;  // _maxwnd, of the path's bytes
+  static constexpr double kPathWindows = 1.5;  // _maxwnd, of the path's bytes
 
   UetSettings(const ParameterValues& values, std::uint32_t mtu_bytes)
       : payload{mtu_bytes},
@@ -90,14 +90,16 @@ struct UetSettings {
         freeze{nanoseconds(values.at("freeze_ns")), static_cast<std::uint32_t>(values.at("explored_paths"))},
         credit_packets(has_credits ? static_cast<std::int64_t>(values.at("credit_packets")) : 0),
         credit_rate(has_credits ? values.at("credit_rate") : 0),
-        credit_max_asked{has_credits ? static_cast<std::int64_t>(values.at("credit_max_bytes")) : 0},
+        requested_credit_max{has_credits ? static_cast<std::int64_t>(values.at("credit_max_bytes")) : 0},
         keeps_first_credit(has_credits && values.at("keeps_first_credit") != 0) {}
 
   Bytes frame() const { return payload + header; }  // of a full packet
   bool has_window() const { return has_nscc || !has_credits; }
 
   // Initial and largest credit of a sender.
-  Bytes credit_max() const { return credit_max_asked.value != 0 ? credit_max_asked : most_of_path(base_rtt); }
+  Bytes credit_max() const {
+    return requested_credit_max.value != 0 ? requested_credit_max : path_window(base_rtt);
+  }
 
   // Bytes that the line carries in that time.
   double bytes_in(Picoseconds time) const {
@@ -105,8 +107,8 @@ struct UetSettings {
   }
 
   // Largest window for this round trip, at least a packet; a smaller one would never send.
-  Bytes most_of_path(Picoseconds round_trip) const {
-    return std::max(frame(), Bytes{static_cast<std::int64_t>(kMostOfPath * bytes_in(round_trip))});
+  Bytes path_window(Picoseconds round_trip) const {
+    return std::max(frame(), Bytes{static_cast<std::int64_t>(kPathWindows * bytes_in(round_trip))});
   }
 
   Bytes payload;
@@ -129,7 +131,7 @@ struct UetSettings {
   RepsFreeze freeze;
   std::int64_t credit_packets;
   double credit_rate;
-  Bytes credit_max_asked;
+  Bytes requested_credit_max;
   bool keeps_first_credit;
 };
 

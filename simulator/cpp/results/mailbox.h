@@ -85,11 +85,12 @@ class Mailbox {
   void forget(std::uint32_t qp) {
     completions_[qp].items.clear();
     receives_[qp].items.clear();
-    const auto is_its = [&](const HostCall& call) {
+    const auto is_of_queue_pair = [&](const HostCall& call) {
       return call.subject == qp && call.kind <= HostCallKind::kQueuePairEvent;
     };
-    calls_.erase(std::remove_if(calls_.begin() + static_cast<std::ptrdiff_t>(next_), calls_.end(), is_its),
-                 calls_.end());
+    calls_.erase(
+        std::remove_if(calls_.begin() + static_cast<std::ptrdiff_t>(next_), calls_.end(), is_of_queue_pair),
+        calls_.end());
   }
 
   // Takes everything of a queue, into a vector whose memory is then used for what comes next.

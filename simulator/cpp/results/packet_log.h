@@ -22,7 +22,7 @@ enum class PacketFate : std::uint8_t {
   kLost,          // on the link
   kBuffer,        // no room in front of the link
   kMarker,        // dropped instead of marked
-  kWatchdog,      // the port was shut, or its queue emptied
+  kWatchdog,      // the port was blocked, or its queue emptied
   kSlowReceiver,  // no room in the NIC
   kExpired,       // after too many links
   kFlooded,       // copies of it continue
@@ -122,10 +122,10 @@ class PacketLog {
 
   void add(const PacketRecord& record) {
     if (record.at < settings_.from || record.at >= settings_.until) return;
-    const bool is_asked_for = settings_.queue_pairs.empty() || record.kind == PacketKind::kPause ||
-                              contains(settings_.queue_pairs, record.source) ||
-                              contains(settings_.queue_pairs, record.destination);
-    if (!is_asked_for) return;
+    const bool is_selected = settings_.queue_pairs.empty() || record.kind == PacketKind::kPause ||
+                             contains(settings_.queue_pairs, record.source) ||
+                             contains(settings_.queue_pairs, record.destination);
+    if (!is_selected) return;
     if (static_cast<std::int64_t>(rows.size()) < settings_.packets_max)
       rows.push_back(record);
     else

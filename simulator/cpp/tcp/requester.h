@@ -102,7 +102,7 @@ class TcpRequester final : public Requester {
     state_ = State::kLoss;
     recovery_end_ = reduction_end_ = board_.end();
     is_reducing_ = must_resend_ = false;
-    tells_reduction_ = settings_.echo == TcpEcho::kLatched;
+    must_send_cwr_ = settings_.echo == TcpEcho::kLatched;
     duplicates_ = 0;
     deadline_ = now + round_trip_.timeout();
     choose();
@@ -130,7 +130,7 @@ class TcpRequester final : public Requester {
 
  protected:
   std::uint64_t next_number() const override { return choice_ == Choice::kNew ? sent() : chosen_; }
-  bool has_reduced() const override { return tells_reduction_ && choice_ == Choice::kNew; }
+  bool has_reduced() const override { return must_send_cwr_ && choice_ == Choice::kNew; }
   bool is_ecn_capable() const override { return settings_.echo != TcpEcho::kNone; }
 
   void on_packet_sent(std::uint64_t number, bool is_new, Picoseconds end) override {
@@ -140,7 +140,7 @@ class TcpRequester final : public Requester {
     last_sent_ = end;
     if (is_new) {
       board_.push(payload_bytes_of(number), end);
-      tells_reduction_ = false;
+      must_send_cwr_ = false;
     } else {
       must_resend_ = false;
       may_rescue_ = may_rescue_ && choice_ != Choice::kRescue;
@@ -197,7 +197,7 @@ class TcpRequester final : public Requester {
     control_->on_marked();
     ++reductions_;
     reduction_end_ = board_.end();
-    is_reducing_ = tells_reduction_ = true;
+    is_reducing_ = must_send_cwr_ = true;
   }
 
   TcpProgress progress(Bytes acknowledged, bool is_echo, Bytes in_flight, Picoseconds now) {
@@ -250,7 +250,7 @@ class TcpRequester final : public Requester {
     state_ = State::kRecovery;
     recovery_end_ = reduction_end_ = board_.end();
     is_reducing_ = false;
-    tells_reduction_ = may_rescue_ = true;
+    must_send_cwr_ = may_rescue_ = true;
   }
 
   // Decides what to send next.
@@ -294,8 +294,8 @@ class TcpRequester final : public Requester {
   std::uint64_t reductions_ = 0;     // because of marks
   std::uint32_t duplicates_ = 0;
   std::uint32_t timeouts_in_a_row_ = 0;
-  bool is_reducing_ = false;      // because of marks: the window does not grow
-  bool tells_reduction_ = false;  // the next new segment has CWR
+  bool is_reducing_ = false;    // because of marks: the window does not grow
+  bool must_send_cwr_ = false;  // the next new segment has CWR
   bool must_resend_ = false;
   bool may_rescue_ = false;
   Picoseconds deadline_ = kNever;

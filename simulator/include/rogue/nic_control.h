@@ -127,7 +127,7 @@ struct Table {
   std::uint8_t wants_telemetry;
   std::uint8_t wants_feedback;
   std::uint8_t wants_marks;
-  std::uint8_t hears_departures;
+  std::uint8_t wants_departures;
 
   // Returns nothing, or a control, and sets where its attributes are.
   void* (*create)(const double* values, const PathFacts* path, const Attributes** attributes, Fault*);
@@ -141,25 +141,25 @@ struct Table {
 };
 
 template <class Control>
-concept ToldPath = std::is_constructible_v<Control, const Parameters&, const PathFacts&>;
+concept TakesPath = std::is_constructible_v<Control, const Parameters&, const PathFacts&>;
 
 template <class Control>
 concept CanBeControl =
     std::is_base_of_v<NicControl, Control> &&
-    (ToldPath<Control> || std::is_constructible_v<Control, const Parameters&, std::int64_t>);
+    (TakesPath<Control> || std::is_constructible_v<Control, const Parameters&, std::int64_t>);
 
 // The calls of one class, as the table has them.
 template <CanBeControl Control, const std::span<const Parameter>& parameters>
 struct Calls {
-  static constexpr bool kHearsDepartures =
+  static constexpr bool kWantsDepartures =
       !std::is_same_v<decltype(&Control::on_sent), void (NicControl::*)(std::int64_t, std::int64_t)>;
 
   static void* create(const double* values, const PathFacts* path, const Attributes** attributes,
                       Fault* fault) {
     Control* control = nullptr;
-    kept(fault, [&] {
+    call_guarded(fault, [&] {
       const Parameters given(parameters, values);
-      if constexpr (ToldPath<Control>) {
+      if constexpr (TakesPath<Control>) {
         control = new Control(given, *path);
       } else {
         control = new Control(given, path->line_rate_bps);
@@ -171,28 +171,28 @@ struct Calls {
   static Control& of(void* control) { return *static_cast<Control*>(control); }
   static void destroy(void* control) { delete static_cast<Control*>(control); }
   static int on_cnp(void* control, std::int64_t now_ps, Fault* fault) {
-    return kept(fault, [&] { of(control).on_cnp(now_ps); });
+    return call_guarded(fault, [&] { of(control).on_cnp(now_ps); });
   }
   static int on_sent(void* control, std::int64_t now_ps, std::int64_t wire_bytes, Fault* fault) {
-    return kept(fault, [&] { of(control).on_sent(now_ps, wire_bytes); });
+    return call_guarded(fault, [&] { of(control).on_sent(now_ps, wire_bytes); });
   }
-  static int on_acknowledgement(void* control, std::int64_t now_ps, const AcknowledgementRecord* told,
+  static int on_acknowledgement(void* control, std::int64_t now_ps, const AcknowledgementRecord* record,
                                 Fault* fault) {
-    return kept(fault, [&] {
-      of(control).on_acknowledgement(now_ps,
-                                     {told->sent_ps, told->acknowledged_psn, told->sent_psn, told->recoveries,
-                                      told->is_marked != 0, std::span(told->hops, told->hop_count)});
+    return call_guarded(fault, [&] {
+      of(control).on_acknowledgement(
+          now_ps, {record->sent_ps, record->acknowledged_psn, record->sent_psn, record->recoveries,
+                   record->is_marked != 0, std::span(record->hops, record->hop_count)});
     });
   }
   static int on_feedback(void* control, std::int64_t now_ps, std::uint32_t port, std::int64_t rate_bps,
                          Fault* fault) {
-    return kept(fault, [&] { of(control).on_feedback(now_ps, port, rate_bps); });
+    return call_guarded(fault, [&] { of(control).on_feedback(now_ps, port, rate_bps); });
   }
   static int on_timer(void* control, std::int64_t now_ps, Fault* fault) {
-    return kept(fault, [&] { of(control).on_timer(now_ps); });
+    return call_guarded(fault, [&] { of(control).on_timer(now_ps); });
   }
   static int metrics(const void* control, std::int64_t now_ps, void* sink, AddMetric add, Fault* fault) {
-    return kept(fault, [&] {
+    return call_guarded(fault, [&] {
       for (const auto& [name, value] : static_cast<const Control*>(control)->metrics(now_ps))
         add(sink, name.c_str(), value);
     });
@@ -208,7 +208,7 @@ struct Calls {
             Control::wants_telemetry,
             Control::wants_feedback,
             Control::wants_marks,
-            kHearsDepartures,
+            kWantsDepartures,
             create,
             destroy,
             on_cnp,

@@ -100,7 +100,7 @@ inline std::string_view fitting(std::string_view text, std::size_t bytes_max) {
 
 // Runs a call, and keeps what it throws on this side.
 template <class Call>
-int kept(Fault* fault, Call call) noexcept {
+int call_guarded(Fault* fault, Call call) noexcept {
   const auto fill = [fault](std::string_view text, std::uint32_t line) {
     fault->line = line;
     fault->text[fitting(text, sizeof fault->text - 1).copy(fault->text, sizeof fault->text)] = '\0';

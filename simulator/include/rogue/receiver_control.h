@@ -106,20 +106,20 @@ template <CanBeReceiverControl Control, const std::span<const Parameter>& parame
 struct ReceiverCalls {
   static void* create(const double* values, const Host* host, Fault* fault) {
     Control* control = nullptr;
-    kept(fault, [&] { control = new Control(Parameters(parameters, values), *host); });
+    call_guarded(fault, [&] { control = new Control(Parameters(parameters, values), *host); });
     return control;
   }
   static Control& of(void* control) { return *static_cast<Control*>(control); }
   static void destroy(void* control) { delete static_cast<Control*>(control); }
   static int on_arrival(void* control, const Received* packet, std::int64_t* next_turn_ps, Fault* fault) {
-    return kept(fault, [&] {
+    return call_guarded(fault, [&] {
       of(control).on_arrival(*packet);
       *next_turn_ps = of(control).next_turn_ps();
     });
   }
   static int on_turn(void* control, std::int64_t now_ps, Grant* grant, std::int64_t* next_turn_ps,
                      Fault* fault) {
-    return kept(fault, [&] {
+    return call_guarded(fault, [&] {
       *grant = of(control).on_turn(now_ps);
       *next_turn_ps = of(control).next_turn_ps();
     });

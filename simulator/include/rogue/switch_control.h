@@ -158,21 +158,23 @@ struct SwitchCalls {
 
   static void* create(const double* values, const Place* place, Fault* fault) {
     Control* control = nullptr;
-    kept(fault, [&] { control = new Control(Parameters(parameters, values), *place); });
+    call_guarded(fault, [&] { control = new Control(Parameters(parameters, values), *place); });
     return control;
   }
   static Control& of(void* control) { return *static_cast<Control*>(control); }
   static void destroy(void* control) { delete static_cast<Control*>(control); }
   static int on_arrival(void* control, const Arrival* arrival, std::uint32_t* verdict, Fault* fault) {
-    return kept(fault, [&] { *verdict = static_cast<std::uint32_t>(of(control).on_arrival(*arrival)); });
+    return call_guarded(fault,
+                        [&] { *verdict = static_cast<std::uint32_t>(of(control).on_arrival(*arrival)); });
   }
   static int on_departure(void* control, const Departure* departure, std::uint32_t* verdict, Fault* fault) {
-    return kept(fault, [&] { *verdict = static_cast<std::uint32_t>(of(control).on_departure(*departure)); });
+    return call_guarded(fault,
+                        [&] { *verdict = static_cast<std::uint32_t>(of(control).on_departure(*departure)); });
   }
-  static int choose(void* control, const ChoiceRecord* told, std::uint32_t* port, Fault* fault) {
-    return kept(fault, [&] {
+  static int choose(void* control, const ChoiceRecord* record, std::uint32_t* port, Fault* fault) {
+    return call_guarded(fault, [&] {
       *port = of(control).choose(
-          {told->now_ps, std::span(told->ports, told->port_count), told->hashed, told->packet});
+          {record->now_ps, std::span(record->ports, record->port_count), record->hashed, record->packet});
     });
   }
 

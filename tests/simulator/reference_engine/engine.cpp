@@ -47,7 +47,7 @@ void Engine::send_if_possible(std::uint32_t number) {
   if (Queue* const queue = next_queue(link)) {
     Packet packet = take(link, *queue);
     if (link.turns && queue->waiting.empty()) link.turns->on_empty(packet.priority);
-    if (link.judge && !may_depart(link, packet)) {
+    if (link.aqm && !may_depart(link, packet)) {
       refuse(link, number, packet, PacketFate::kMarker);
       release(link.from, packet);
       return send_if_possible(number);
@@ -89,9 +89,9 @@ void Engine::send_from_queue_pair(std::uint32_t number) {
   if (!is_reply(packet.kind)) packet.sent = now_;
   const std::int64_t rivals = rivals_at(node);
   on_packet_sent(qp, packet, now_ + serialisation);
-  if (sender.reliability) packet.data.ask_for(sender.reliability->requester->credit_target(rivals));
+  if (sender.reliability) packet.data.request_credit(sender.reliability->requester->credit_target(rivals));
   start(number, packet);
-  follow_deadline(qp);
+  set_deadline_timer(qp);
   limiter_of(qp).on_sent(ready, now_, wire);
   sender.ready = limiter_of(qp).own_after(ready, now_, serialisation);
   sender.served = ++node.served;
@@ -153,7 +153,7 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
   if (packet.is_sprayed && has_rerouted_) {
     turn_to(way_from(link.to, packet.from, packet.data.entropy).front(), packet);
   }
-  if (packet.is_sprayed && packet.kind != PacketKind::kAcknowledgement && nodes_[link.to].chooser)
+  if (packet.is_sprayed && packet.kind != PacketKind::kAcknowledgement && nodes_[link.to].port_selector)
     choose(number, packet);
   const std::uint32_t next = route_of(packet)[packet.hop];
   if (is_route_end(next)) {
@@ -173,18 +173,18 @@ void Engine::enqueue(std::uint32_t number, Packet packet) {
 
 void Engine::store(std::uint32_t number, Packet packet) {
   Link& link = links_[number];
-  const bool is_shut = has_priority(link.shut, packet.priority);
+  const bool is_blocked = has_priority(link.blocked, packet.priority);
   const std::int64_t queue_bytes = link.queues[packet.priority].bytes;
-  if (is_shut ||
+  if (is_blocked ||
       (link.marker && link.marker->on_arrival(packet.priority, queue_bytes, packet.data.is_ecn_capable)))
-    return refuse(link, number, packet, is_shut ? PacketFate::kWatchdog : PacketFate::kMarker);
-  const rogue::Verdict verdict = link.judge ? judge_arrival(link, packet) : rogue::Verdict::kTake;
+    return refuse(link, number, packet, is_blocked ? PacketFate::kWatchdog : PacketFate::kMarker);
+  const rogue::Verdict verdict = link.aqm ? run_arrival_aqm(link, packet) : rogue::Verdict::kTake;
   if (verdict == rogue::Verdict::kDrop) return refuse(link, number, packet, PacketFate::kMarker);
   Queue& queue = link.queues[link.has_classes ? packet.priority : 0];
   if (!link.is_busy && !link.pauses.is_paused(packet.priority, now_)) {
     if (link.marker) mark(link, packet);
     if (verdict == rogue::Verdict::kMark) queue.mark(packet);
-    if (link.judge && !may_depart(link, packet)) return refuse(link, number, packet, PacketFate::kMarker);
+    if (link.aqm && !may_depart(link, packet)) return refuse(link, number, packet, PacketFate::kMarker);
     write_telemetry(link, packet);
     if (link.input) queue.turn = link_before(packet) + 1;
     return start(number, packet);
@@ -288,7 +288,7 @@ void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   if (packet.kind == PacketKind::kNak) sender.recoveries += sender.requester.counters().naks - naks;
   if (sender.controller) tell_acknowledgement(qp, packet);
   if (!had_packet && sender.has_packet()) sender.ready = std::max(sender.ready, now_);
-  follow_deadline(qp);
+  set_deadline_timer(qp);
   send_if_possible(sender.route->front());
 }
 
@@ -300,7 +300,7 @@ bool Engine::apply_reply(std::uint32_t qp, const Packet& packet) {
   bool is_accepted = false;
   const bool is_alive =
       requester.on_response(packet.psn, payload_of(packet), packet.details.left, now_, is_accepted, on_done);
-  if (is_accepted) memories_.land(qp, VerbKind::kRead, packet.details, payload_of(packet), now_);
+  if (is_accepted) memories_.store_payload(qp, VerbKind::kRead, packet.details, payload_of(packet), now_);
   check_delivery(queue_pairs_[qp].peer);
   return is_alive;
 }
@@ -312,11 +312,11 @@ void Engine::on_retransmit_timer(std::uint32_t qp) {
   const bool had_packet = sender.has_packet();
   if (!sender.requester.on_timeout(now_)) return fail(qp);
   if (!had_packet) sender.ready = std::max(sender.ready, now_);
-  follow_deadline(qp);
+  set_deadline_timer(qp);
   send_if_possible(sender.route->front());
 }
 
-void Engine::follow_deadline(std::uint32_t qp) {
+void Engine::set_deadline_timer(std::uint32_t qp) {
   const QueuePair& sender = queue_pairs_[qp];
   if (sender.is_unreliable) return follow_departures(qp);
   if (sender.reliability) return follow_both_deadlines(qp);
@@ -335,7 +335,7 @@ void Engine::fail(std::uint32_t qp) {
   } else {
     sender.requester.fail(on_failed);
   }
-  follow_deadline(qp);
+  set_deadline_timer(qp);
   mailbox_.call({HostCallKind::kQueuePairEvent, qp, static_cast<int>(QueuePairState::kError)});
 }
 
@@ -344,15 +344,15 @@ void Engine::complete(std::uint32_t qp, const Verb& verb, VerbStatus status) {
   if (!verb.is_signaled && status == VerbStatus::kSuccess) return;
   const bool has_pci_time = status == VerbStatus::kSuccess && !queue_pairs_[qp].is_unreliable;
   const Picoseconds pci = has_pci_time ? node_of(qp).pci.reliable(verb.length) : Picoseconds{};
-  tell_host(qp, CompletionLine::kSends, pci,
-            {.wr_id = verb.wr_id,
-             .nic_ns = 0,
-             .byte_len = verb.length.value,
-             .status = static_cast<int>(status),
-             .left_nic = verb.left_nic});
+  queue_completion(qp, CompletionLine::kSends, pci,
+                   {.wr_id = verb.wr_id,
+                    .nic_ns = 0,
+                    .byte_len = verb.length.value,
+                    .status = static_cast<int>(status),
+                    .left_nic = verb.left_nic});
 }
 
-void Engine::tell_host(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion) {
+void Engine::queue_completion(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion) {
   const Picoseconds at = late_completions_.arrival(qp, line, now_ + pci);
   completion.nic_ns = node_of(qp).clock.read_ns(at);
   late_completions_.hold(qp, line, at, completion);

@@ -64,7 +64,7 @@ class Engine {
   void ready(std::uint32_t qp, std::uint32_t sq_psn, std::uint32_t rq_psn);
   void inject(const Fault& fault);
   void keep_in_step_at(Picoseconds /*at*/) {}  // switches never run ahead
-  void require_nobody_ahead(const char* /*what*/, Picoseconds /*at*/) const {}
+  void require_no_switch_ahead(const char* /*what*/, Picoseconds /*at*/) const {}
   void run_ahead_from(std::size_t /*ports*/) {}
   BitsPerSecond set_rate(std::uint32_t qp, BitsPerSecond rate);
   void use_limiter(std::uint32_t qp, std::uint32_t limiter);
@@ -149,7 +149,7 @@ class Engine {
     SwitchConfiguration configuration;
     SharedBuffer shared_buffer{SwitchConfiguration{}};  // with flow control, instead of `used`
     std::int64_t used = 0;
-    std::shared_ptr<SwitchControl> chooser{};
+    std::shared_ptr<SwitchControl> port_selector{};
     std::vector<Limiter> limiters;
     std::vector<RandomStream> lags;
     std::vector<std::uint32_t> queue_pairs;
@@ -237,7 +237,7 @@ class Engine {
   std::uint32_t next_path(std::uint32_t qp);
   void add_spray(std::uint32_t qp, const ConnectionConfiguration& configuration);
   const std::vector<std::int64_t>& hops_to(std::uint32_t host, bool over_all);
-  bool is_left_out(std::uint32_t link) const { return left_out_.contains(link / 2); }
+  bool is_excluded(std::uint32_t link) const { return excluded_.contains(link / 2); }
   void spray(Packet& packet, std::uint32_t path);
   void end_route(std::uint32_t link, const Packet& packet, std::uint32_t end);
   std::vector<std::uint32_t> flooded_ports(std::uint32_t link) const;
@@ -248,7 +248,7 @@ class Engine {
   rogue::PacketSeen seen(const Packet& packet) const;
   std::shared_ptr<SwitchControl> judge_for(const Link& link) const;
   static std::int64_t waiting_bytes(const Link& link);
-  rogue::Verdict judge_arrival(Link& link, Packet& packet);
+  rogue::Verdict run_arrival_aqm(Link& link, Packet& packet);
   bool may_depart(Link& link, Packet& packet);
   void refuse(Link& link, std::uint32_t number, const Packet& packet, PacketFate fate);
   void choose(std::uint32_t number, Packet& packet);
@@ -266,11 +266,11 @@ class Engine {
   void on_control_timer(std::uint32_t qp);
   void watch_congestion(Link& link);
   void on_congestion_timer(std::uint32_t number);
-  void tell_sources(std::uint32_t number, const Queue& queue, BitsPerSecond rate);
+  void send_fair_rates(std::uint32_t number, const Queue& queue, BitsPerSecond rate);
   void on_feedback(std::uint32_t qp, const Packet& packet);
   void write_telemetry(const Link& link, Packet& packet) const;
   void follow_control(std::uint32_t qp);
-  void follow_window(QueuePair& queue_pair);
+  void apply_window(QueuePair& queue_pair);
   bool follow_rate(std::uint32_t qp);
   void tell_acknowledgement(std::uint32_t qp, const Packet& packet);
   void watch_control(std::uint32_t qp);
@@ -301,7 +301,7 @@ class Engine {
   void receive(const Packet& packet);
   void on_request(std::uint32_t qp, const Packet& packet);
   Reply accept(std::uint32_t qp, const Packet& packet);
-  void land(std::uint32_t qp, const Packet& packet);
+  void store_payload(std::uint32_t qp, const Packet& packet);
   void receive_message(std::uint32_t qp, const Packet& packet);
   void check_delivery(std::uint32_t receiver);
   PacketDescription describe_next(const QueuePair& queue_pair) const;
@@ -336,7 +336,7 @@ class Engine {
   void tell_received(std::uint32_t qp, rogue::Received received);
   void ask_receiver_control(Node& node);
   void grant_what_is_due(std::uint32_t host);
-  void give_turn(Node& node);
+  void grant_turn(Node& node);
   void check_credits() const;
   void follow_both_deadlines(std::uint32_t qp);
   template <class Apply>
@@ -344,10 +344,10 @@ class Engine {
   void on_datagram(const Datagram& datagram);
   bool apply_reply(std::uint32_t qp, const Packet& packet);
   void on_retransmit_timer(std::uint32_t qp);
-  void follow_deadline(std::uint32_t qp);
+  void set_deadline_timer(std::uint32_t qp);
   void fail(std::uint32_t qp);
   void complete(std::uint32_t qp, const Verb& verb, VerbStatus status);
-  void tell_host(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion);
+  void queue_completion(std::uint32_t qp, CompletionLine line, Picoseconds pci, Completion completion);
   void on_throughput_timer();
   void on_queue_timer();
   std::vector<std::uint32_t> ports_behind(std::uint32_t number, std::uint32_t priority) const;
@@ -368,7 +368,7 @@ class Engine {
   std::vector<std::vector<std::uint32_t>> stray_routes_;
   std::map<std::pair<std::uint32_t, bool>, std::vector<std::int64_t>>
       hops_to_;                       // by host; over all links or not
-  std::set<std::uint32_t> left_out_;  // cables
+  std::set<std::uint32_t> excluded_;  // cables
   bool has_rerouted_ = false;
   std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};
   std::uint64_t next_order_ = 2;

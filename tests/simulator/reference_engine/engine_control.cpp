@@ -84,13 +84,13 @@ void Engine::on_control_timer(std::uint32_t qp) {
 void Engine::follow_control(std::uint32_t qp) {
   QueuePair& queue_pair = queue_pairs_[qp];
   const bool had_packet = queue_pair.has_packet();
-  follow_window(queue_pair);
+  apply_window(queue_pair);
   const bool has_new_rate = follow_rate(qp);
   if (has_new_rate || (!had_packet && queue_pair.has_packet()))
     queue_pair.ready = std::max(queue_pair.ready, now_);
 }
 
-void Engine::follow_window(QueuePair& queue_pair) {
+void Engine::apply_window(QueuePair& queue_pair) {
   if (queue_pair.is_unreliable) return;
   const std::uint64_t window =
       packets_in_window(queue_pair.controller->window(), queue_pair.requester.mtu_bytes());
@@ -142,13 +142,13 @@ void Engine::on_congestion_timer(std::uint32_t number) {
   for_each_priority(priorities_, [&](std::uint32_t priority) {
     const Queue& queue = links_[number].queues[priority];
     const BitsPerSecond rate = rocc.points[priority].update({queue.bytes});
-    tell_sources(number, queue, rate);
+    send_fair_rates(number, queue, rate);
   });
   rocc.is_pending = !rocc.is_at_rest();
   if (rocc.is_pending) set_timer(rocc.timer, rocc.next_period(now_));
 }
 
-void Engine::tell_sources(std::uint32_t number, const Queue& queue, BitsPerSecond rate) {
+void Engine::send_fair_rates(std::uint32_t number, const Queue& queue, BitsPerSecond rate) {
   std::set<std::uint32_t> sources;
   for (const Packet& packet : queue.waiting) {
     const QueuePair& source = queue_pairs_[packet.from];
@@ -191,8 +191,8 @@ void Engine::write_telemetry(const Link& link, Packet& packet) const {
 
 std::shared_ptr<SwitchControl> Engine::judge_for(const Link& link) const {
   const Node &here = nodes_[link.from], &there = nodes_[link.to];
-  if (here.is_host || !here.configuration.judge) return {};
-  return here.configuration.judge(
+  if (here.is_host || !here.configuration.aqm) return {};
+  return here.configuration.aqm(
       place_of_port(seed_, here.name, there.name, link.configuration.rate, there.is_host));
 }
 
@@ -214,28 +214,28 @@ std::int64_t Engine::waiting_bytes(const Link& link) {
   return bytes;
 }
 
-rogue::Verdict Engine::judge_arrival(Link& link, Packet& packet) {
-  if (!link.judge->sees_arrivals()) return rogue::Verdict::kTake;
+rogue::Verdict Engine::run_arrival_aqm(Link& link, Packet& packet) {
+  if (!link.aqm->sees_arrivals()) return rogue::Verdict::kTake;
   const rogue::Arrival arrival{.now_ps = now_.value,
                                .queue_bytes = link.queues[packet.priority].bytes,
                                .port_bytes = waiting_bytes(link),
                                .must_wait = link.is_busy || link.pauses.is_paused(packet.priority, now_),
                                .packet = seen(packet)};
-  const rogue::Verdict verdict = link.judge->on_arrival(arrival);
+  const rogue::Verdict verdict = link.aqm->on_arrival(arrival);
   if (verdict == rogue::Verdict::kTrim) cut(link, packet);
   const bool is_mark = verdict == rogue::Verdict::kMark && arrival.packet.can_be_marked;
   return is_mark || verdict == rogue::Verdict::kDrop ? verdict : rogue::Verdict::kTake;
 }
 
 bool Engine::may_depart(Link& link, Packet& packet) {
-  if (!link.judge->sees_departures()) return true;
+  if (!link.aqm->sees_departures()) return true;
   Queue& queue = link.queues[packet.priority];
   const rogue::Departure departure{.now_ps = now_.value,
                                    .waited_ps = (now_ - packet.queued).value,
                                    .queue_bytes = queue.bytes,
                                    .port_bytes = waiting_bytes(link),
                                    .packet = seen(packet)};
-  const rogue::Verdict verdict = link.judge->on_departure(departure);
+  const rogue::Verdict verdict = link.aqm->on_departure(departure);
   if (verdict == rogue::Verdict::kMark && departure.packet.can_be_marked) queue.mark(packet);
   return verdict != rogue::Verdict::kDrop;
 }
@@ -253,11 +253,11 @@ void Engine::choose(std::uint32_t number, Packet& packet) {
   const std::uint32_t destination = queue_pairs_[queue_pairs_[packet.from].peer].node;
   const std::vector<std::uint32_t> ports = equal_ports(node, destination);
   if (ports.size() == 1) return;
-  SwitchControl& chooser = *nodes_[node].chooser;
+  SwitchControl& port_selector = *nodes_[node].port_selector;
   std::vector<rogue::EqualPort> equal;
   for (const std::uint32_t port : ports) {
     const Link& link = links_[port];
-    const bool tells = chooser.wants_queues();
+    const bool tells = port_selector.wants_queues();
     equal.push_back({.rate_bps = link.configuration.rate.value,
                      .queue_bytes = tells ? waiting_bytes(link) : 0,
                      .sent_bytes = tells ? link.sent_bytes : 0,
@@ -265,11 +265,12 @@ void Engine::choose(std::uint32_t number, Packet& packet) {
                      .is_sending = tells && link.is_busy});
   }
   const auto hashed = static_cast<std::uint32_t>(std::find(ports.begin(), ports.end(), next) - ports.begin());
-  const std::uint32_t chosen = ports[chooser.choose({.now_ps = now_.value,
-                                                     .ports = equal.data(),
-                                                     .port_count = static_cast<std::uint32_t>(equal.size()),
-                                                     .hashed = hashed,
-                                                     .packet = seen(packet)})];
+  const std::uint32_t chosen =
+      ports[port_selector.choose({.now_ps = now_.value,
+                                  .ports = equal.data(),
+                                  .port_count = static_cast<std::uint32_t>(equal.size()),
+                                  .hashed = hashed,
+                                  .packet = seen(packet)})];
   turn_to(chosen, packet);
 }
 

@@ -62,7 +62,8 @@ void Engine::watch_pauses(std::uint32_t number) {
   if (nodes_[link.from].is_host || !nodes_[link.to].is_host) return;
   const PauseConfiguration& rule = nodes_[link.from].shared_buffer.pause();
   if (rule.watchdog_after == kNever) return;
-  const Picoseconds next = link.pauses.next_look(link.shut, rule.watchdog_after, rule.watchdog_restore, now_);
+  const Picoseconds next =
+      link.pauses.next_check(link.blocked, rule.watchdog_after, rule.watchdog_restore, now_);
   if (next != kNever) set_timer(link.watchdog_timer, next);
 }
 
@@ -70,12 +71,12 @@ void Engine::on_watchdog_timer(std::uint32_t number) {
   Link& link = links_[number];
   const PauseConfiguration& rule = nodes_[link.from].shared_buffer.pause();
   for (std::uint32_t priority = kPriorities; priority-- > 0;) {
-    if (has_priority(link.shut, priority)) {
+    if (has_priority(link.blocked, priority)) {
       if (link.pauses.has_been_free(priority, rule.watchdog_restore, now_))
-        link.shut &= static_cast<PriorityMask>(~mask_of(priority));
+        link.blocked &= static_cast<PriorityMask>(~mask_of(priority));
     } else if (has_priority(rule.priorities, priority) &&
                link.pauses.has_been_paused(priority, rule.watchdog_after, now_)) {
-      link.shut |= mask_of(priority);
+      link.blocked |= mask_of(priority);
       ++link.watchdog_fired;
       empty_queue(number, priority);
     }

@@ -156,7 +156,7 @@ void Engine::add_class_counters(std::uint32_t number, std::vector<Counter>& resu
   const Link& link = links_[number];
   const auto add = [&](const char* name, std::int64_t value) { result.push_back({number, 0, name, value}); };
   const SwitchConfiguration& own = nodes_[link.from].configuration;
-  if (!own.markings.empty() || own.judge) {
+  if (!own.markings.empty() || own.aqm) {
     std::int64_t marks = 0;
     for (const Queue& queue : link.queues) marks += queue.marks;
     add("marked_packets", marks);
@@ -201,7 +201,7 @@ const std::vector<std::int64_t>& Engine::hops_to(std::uint32_t host, bool over_a
     if (nodes_[node].is_host && node != host) continue;
     for (std::uint32_t number = 0; number < links_.size(); ++number) {
       const Link& link = links_[number];
-      if (link.to != node || hops[link.from] >= 0 || (!over_all && is_left_out(number))) continue;
+      if (link.to != node || hops[link.from] >= 0 || (!over_all && is_excluded(number))) continue;
       hops[link.from] = hops[node] + 1;
       reached.push_back(link.from);
     }
@@ -213,8 +213,8 @@ const std::vector<std::int64_t>& Engine::hops_to(std::uint32_t host, bool over_a
 void Engine::reroute(const std::vector<std::uint32_t>& left_out) {
   has_rerouted_ = true;
   hops_to_.clear();
-  left_out_.clear();
-  for (const std::uint32_t link : left_out) left_out_.insert(link / 2);
+  excluded_.clear();
+  for (const std::uint32_t link : left_out) excluded_.insert(link / 2);
   for (QueuePair& sender : queue_pairs_) {
     sender.route = std::make_shared<const std::vector<std::uint32_t>>(
         find_route(sender.node, queue_pairs_[sender.peer].node, sender.path_seed));
@@ -267,7 +267,7 @@ std::vector<std::uint32_t> Engine::equal_ports(std::uint32_t node, std::uint32_t
   const std::vector<std::int64_t>& hops = hops_to(destination, over_all);
   std::vector<std::uint32_t> equal;
   for (std::uint32_t link = 0; link < links_.size(); ++link) {
-    if (links_[link].from != node || (!over_all && is_left_out(link))) continue;
+    if (links_[link].from != node || (!over_all && is_excluded(link))) continue;
     if (hops[links_[link].to] == hops[node] - 1) equal.push_back(link);
   }
   return equal;

@@ -140,7 +140,7 @@ Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
   const bool is_last = (packet.flags & PacketFlags::kLast) != 0;
   if (packet.kind == PacketKind::kUnreliable) {
     const auto reception = receiver.unreliable.on_packet(packet.psn, packet.flags, payload);
-    if (reception != UcResponder::Reception::kDiscarded) land(qp, packet);
+    if (reception != UcResponder::Reception::kDiscarded) store_payload(qp, packet);
     if (reception == UcResponder::Reception::kMessageComplete) receive_message(qp, packet);
     return {ReplyKind::kNone, 0};
   }
@@ -157,15 +157,15 @@ Reply Engine::accept(std::uint32_t qp, const Packet& packet) {
   const bool wants_ack = (packet.flags & PacketFlags::kWantsAck) != 0;
   const Reply reply = receiver.responder.on_write(packet.psn, payload, wants_ack);
   if (receiver.responder.expected_psn() == expected) return reply;
-  land(qp, packet);
+  store_payload(qp, packet);
   if (is_last) receive_message(qp, packet);
   return reply;
 }
 
-void Engine::land(std::uint32_t qp, const Packet& packet) {
+void Engine::store_payload(std::uint32_t qp, const Packet& packet) {
   if ((packet.flags & PacketFlags::kSend) != 0) return;
   const std::uint32_t peer = queue_pairs_[qp].peer;
-  memories_.land(peer, VerbKind::kWrite, packet.details, payload_of(packet), now_);
+  memories_.store_payload(peer, VerbKind::kWrite, packet.details, payload_of(packet), now_);
 }
 
 void Engine::receive_message(std::uint32_t qp, const Packet& packet) {
@@ -179,7 +179,7 @@ void Engine::receive_message(std::uint32_t qp, const Packet& packet) {
                         .status = static_cast<int>(VerbStatus::kSuccess)};
   if (has_immediate) completion.immediate = packet.details.immediate;
   recorder_.on_receive(queue_pair_number(qp), completion.wr_id, completion.immediate.value_or(0), now_);
-  tell_host(qp, CompletionLine::kReceives, pci, completion);
+  queue_completion(qp, CompletionLine::kReceives, pci, completion);
 }
 
 void Engine::call_when_delivered(std::uint32_t qp, Bytes delivered, std::uint32_t call) {
@@ -231,8 +231,8 @@ std::int64_t Engine::rivals_at(const Node& node) const {
 // A packet came that may want a turn for its queue pair.
 void Engine::follow_credits(std::uint32_t qp) {
   CreditGrants* const grants = queue_pairs_[qp].reliability->responder->grants();
-  if (grants == nullptr || !grants->take_wish()) return;
-  node_of(qp).credits->want(qp);
+  if (grants == nullptr || !grants->take_turn_request()) return;
+  node_of(qp).credits->on_request(qp);
   grant_what_is_due(queue_pairs_[qp].node);
 }
 
@@ -252,7 +252,7 @@ void Engine::grant_what_is_due(std::uint32_t host) {
     return node.receiver_control ? node.receiver_control->deadline() : node.credits->deadline();
   };
   while (deadline() <= now_) {
-    node.receiver_control ? ask_receiver_control(node) : give_turn(node);
+    node.receiver_control ? ask_receiver_control(node) : grant_turn(node);
   }
   if (timers_[node.credit_timer].deadline != deadline()) set_timer(node.credit_timer, deadline());
 }
@@ -265,23 +265,23 @@ void Engine::ask_receiver_control(Node& node) {
   CreditGrants& grants = *receiver.reliability->responder->grants();
   node.receiver_control->check_bytes(grant.bytes, room_of(grants));
   if (receiver.state != QueuePairState::kReadyToSend) return;
-  grants.give({grant.bytes});
-  receiver.reliability->responder->tell_credit();
+  grants.grant_bytes({grant.bytes});
+  receiver.reliability->responder->queue_credit_report();
   send_acknowledgements(node.receivers[grant.connection], {});
 }
 
-void Engine::give_turn(Node& node) {
+void Engine::grant_turn(Node& node) {
   const auto [qp, is_idle] = node.credits->take();
   const QueuePair& receiver = queue_pairs_[qp];
   if (receiver.state != QueuePairState::kReadyToSend) return;
   CreditGrants& grants = *receiver.reliability->responder->grants();
   const std::int64_t quanta = grants.grant(is_idle);
-  receiver.reliability->responder->tell_credit();
+  receiver.reliability->responder->queue_credit_report();
   send_acknowledgements(qp, {});
   if (grants.is_owed()) {
-    node.credits->want(qp);
+    node.credits->on_request(qp);
   } else if (!is_idle || grants.may_be_ahead()) {
-    node.credits->wait_for_idle_moments(qp);
+    node.credits->queue_for_idle_turn(qp);
   }
   const double ps_per_byte = picoseconds_per_byte(links_[receiver.route->front()].configuration.rate);
   node.credits->wait_until(now_ + grants.pause_after(quanta, ps_per_byte));
@@ -297,7 +297,7 @@ void Engine::check_credits() const {
               "credit that was granted differs from credit accounted for");
     const CreditGrants& grants = *queue_pairs_[sender.peer].reliability->responder->grants();
     SIM_CHECK(account.granted() <= grants.granted(), now_, queue_pair_name(qp),
-              "more credit was told than was granted");
+              "more credit was fair_rate than was granted");
   }
 }
 

@@ -89,7 +89,7 @@ struct Link {
   std::optional<WeightedTurns> turns{};
   std::optional<TrimmingConfiguration> trimming{};
   std::optional<RandomStream> trimming_coin{};
-  std::shared_ptr<SwitchControl> judge{};
+  std::shared_ptr<SwitchControl> aqm{};
   std::int64_t trimmed_packets = 0;
   std::int64_t trimmed_bytes = 0;
   bool is_busy = false;
@@ -99,7 +99,7 @@ struct Link {
   std::optional<SharedBuffer> input{};  // of an input-queued switch: what holds what came in over it
   std::uint32_t refresh_timer = 0;
   std::uint32_t watchdog_timer = 0;
-  PriorityMask shut = 0;
+  PriorityMask blocked = 0;
   std::int64_t watchdog_fired = 0;
   std::int64_t sent_bytes = 0;
   Bytes sent_on_wire{};

@@ -66,7 +66,7 @@ inline nb::dict as_dict(const Acknowledgement& acknowledgement) {
   result["echoes_mark"] = bool{acknowledgement.echoes_mark};
   result["echoed_ps"] = acknowledgement.echoed.value;
   if (acknowledgement.is_credit()) result["granted"] = acknowledgement.granted();
-  if (acknowledgement.carries != Acknowledgement::Carries::kBitmap) return result;
+  if (acknowledgement.carries != Acknowledgement::Content::kBitmap) return result;
   const SelectiveBitmap bitmap = acknowledgement.bitmap();
   result["bitmap"] = nb::make_tuple(bitmap.first, bitmap.bits, bitmap.answered, bitmap.received.value);
   result["entropy"] = acknowledgement.entropy;
@@ -141,7 +141,7 @@ inline void bind_requester(nb::module_& module) {
             for (const auto& [first, end] : selective) acknowledgement.add({first, end});
             if (bitmap) {
               const auto& [first, bits, answered, received] = *bitmap;
-              acknowledgement.carry({first, bits, answered, {received}});
+              acknowledgement.set_bitmap({first, bits, answered, {received}});
             }
             return self.requester->on_acknowledgement(acknowledgement, {now_ps});
           },
@@ -153,7 +153,7 @@ inline void bind_requester(nb::module_& module) {
           "on_credit",
           [](BoundRequester& self, std::int64_t now_ps, std::int64_t granted) {
             Acknowledgement credit;
-            credit.carry_credit(granted);
+            credit.set_credit(granted);
             return self.requester->on_acknowledgement(credit, {now_ps});
           },
           nb::kw_only(), nb::arg("now_ps"), nb::arg("granted"))
@@ -236,7 +236,7 @@ inline void bind_responder(nb::module_& module) {
       .def("wants_turn",
            [](BoundResponder& self) {
              CreditGrants* const grants = self.responder->grants();
-             return grants != nullptr && grants->take_wish();
+             return grants != nullptr && grants->take_turn_request();
            })
       .def(
           "grant",
@@ -244,7 +244,7 @@ inline void bind_responder(nb::module_& module) {
             if (self.responder->grants() == nullptr)
               throw SimulationError("grant: expected a kind with credits of receivers, got one without");
             self.responder->grants()->grant(is_idle);
-            self.responder->tell_credit();
+            self.responder->queue_credit_report();
             return taken(*self.responder);
           },
           nb::kw_only(), nb::arg("is_idle") = false)

@@ -39,15 +39,15 @@ struct Wants {
   bool departures = false;
 };
 
-// The calls into the control are those of `Told`: each returns its attributes. Once one has raised, nothing calls
+// The calls into the control are those of `Derived`: each returns its attributes. Once one has raised, nothing calls
 // it again: what it would say makes no sense any more.
-template <class Told>
-class OutsideControl : public Controller {
+template <class Derived>
+class PluginControl : public Controller {
  public:
   BitsPerSecond rate() const final { return {attributes_.rate_bps}; }
   Bytes burst() const final { return {attributes_.burst_bytes}; }
   Bytes window() const final { return {attributes_.window_bytes}; }
-  Bytes untold_max() const final {
+  Bytes unreported_max() const final {
     return wants_.departures ? Bytes{attributes_.untold_bytes_max} : kEverything;
   }
   Picoseconds cnp_gap() const final { return {attributes_.cnp_gap_ps}; }
@@ -59,35 +59,35 @@ class OutsideControl : public Controller {
   bool on_sent(Picoseconds now, Bytes wire) final {
     if (!wants_.departures) return false;
     const std::int64_t rate_before_bps = attributes_.rate_bps;
-    tell("on_sent", deadline(), [&] {
-      const rogue::Attributes attributes = told().sent(now, wire);
+    notify("on_sent", deadline(), [&] {
+      const rogue::Attributes attributes = derived().sent(now, wire);
       if (attributes.window_bytes != attributes_.window_bytes) throw moved_window(attributes.window_bytes);
       return attributes;
     });
     return attributes_.rate_bps != rate_before_bps;
   }
   void on_cnp(Picoseconds now) final {
-    tell("on_cnp", now, [&] { return told().cnp(now); });
+    notify("on_cnp", now, [&] { return derived().cnp(now); });
   }
   // One that is due again at once would keep the engine at this instant for ever.
   void on_timer(Picoseconds now) final {
-    tell("on_timer", now + Picoseconds{1}, [&] { return told().timer(now); });
+    notify("on_timer", now + Picoseconds{1}, [&] { return derived().timer(now); });
   }
   void on_feedback(Picoseconds now, std::uint32_t port, BitsPerSecond rate) final {
-    tell("on_feedback", now, [&] { return told().feedback(now, port, rate); });
+    notify("on_feedback", now, [&] { return derived().feedback(now, port, rate); });
   }
-  void on_acknowledgement(Picoseconds now, const Acknowledged& acknowledged) final {
-    tell("on_acknowledgement", now, [&] { return told().acknowledgement(now, acknowledged); });
+  void on_acknowledgement(Picoseconds now, const AckEvent& acknowledged) final {
+    notify("on_acknowledgement", now, [&] { return derived().acknowledgement(now, acknowledged); });
   }
 
   Metrics metrics(Picoseconds now) const final {
     require_sound();
-    return static_cast<const Told&>(*this).believed(now);
+    return static_cast<const Derived&>(*this).read_metrics(now);
   }
 
  protected:
   // A name for sentences, and where it was written if that is known.
-  OutsideControl(std::string name, std::string place, const Wants& wants)
+  PluginControl(std::string name, std::string place, const Wants& wants)
       : name_(std::move(name)), place_(std::move(place)), wants_(wants) {}
 
   // As it was made.
@@ -104,11 +104,11 @@ class OutsideControl : public Controller {
   const std::string& place() const { return place_; }
 
  private:
-  Told& told() { return static_cast<Told&>(*this); }
+  Derived& derived() { return static_cast<Derived&>(*this); }
 
   // The next deadline must not be before `earliest`. What is read once stays as it is.
   template <class Call>
-  void tell(const char* call_name, Picoseconds earliest, Call call) {
+  void notify(const char* call_name, Picoseconds earliest, Call call) {
     require_sound();
     is_sound_ = false;
     rogue::Attributes attributes = call();
@@ -159,21 +159,21 @@ struct PluginKind {
 
 // A plug-in object with a table of calls. Once it has raised, nothing calls it again.
 template <class Kind>
-class OutsideObject {
+class PluginObject {
  public:
-  OutsideObject(const OutsideObject&) = delete;
-  OutsideObject& operator=(const OutsideObject&) = delete;
+  PluginObject(const PluginObject&) = delete;
+  PluginObject& operator=(const PluginObject&) = delete;
 
  protected:
   // `values` are those of all parameters, in the order of the table.
   template <class Place>
-  OutsideObject(Kind kind, const std::vector<double>& values, const Place& place)
+  PluginObject(Kind kind, const std::vector<double>& values, const Place& place)
       : kind_(std::move(kind)), table_(*kind_.table) {
     rogue::abi::Fault fault;
     control_ = table_.create(values.data(), &place, &fault);
     if (control_ == nullptr) throw raised("its constructor", fault);
   }
-  ~OutsideObject() {
+  ~PluginObject() {
     if (control_ != nullptr) table_.destroy(control_);
   }
 

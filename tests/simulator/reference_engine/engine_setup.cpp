@@ -30,7 +30,8 @@ std::uint32_t Engine::add_switch(const std::string& name, const SwitchConfigurat
   nodes_[node].configuration = configuration;
   nodes_[node].shared_buffer = SharedBuffer(configuration);
   if (configuration.trimming) priorities_ |= mask_of(configuration.trimming->priority);
-  if (configuration.chooser) nodes_[node].chooser = configuration.chooser(place_of_switch(seed_, name));
+  if (configuration.port_selector)
+    nodes_[node].port_selector = configuration.port_selector(place_of_switch(seed_, name));
   return node;
 }
 
@@ -56,7 +57,7 @@ void Engine::add_direction(std::uint32_t from, std::uint32_t to, const LinkConfi
     links_.back().trimming = at_rate(*own.trimming, configuration.rate, own.thresholds_at);
   if (own.trimming && own.trimming->by_coin)
     links_.back().trimming_coin = RandomStream(seed_, "trimming:" + name);
-  links_.back().judge = judge_for(links_.back());
+  links_.back().aqm = judge_for(links_.back());
   const auto rules = rules_towards(nodes_[to].is_host, own.markings);
   if (has_shared_buffer(from) && !rules.empty()) {
     const RandomStream marks(seed_, "marking:" + name);
