@@ -122,9 +122,9 @@ class TestEveryFigure:
             drawn = figure.draw(drawable)
         data = figure.data(drawable)
         assert {"panel", "series"} <= set(data.columns)
-        labels = [str(axis.get_label()) for axis in drawn.axes if axis.get_label() != COLOUR_SCALE]
-        assert labels == list(dict.fromkeys(data["panel"]))
-        for axis in drawn.axes:
+        axes = [axis for axis in drawn.axes if axis.get_label() != COLOUR_SCALE]
+        assert [str(axis.get_label()) for axis in axes] == list(dict.fromkeys(data["panel"]))
+        for axis in axes:
             assert axis.get_xlabel()
             assert (
                 axis.get_ylabel()

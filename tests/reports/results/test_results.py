@@ -193,7 +193,8 @@ def test_measures_are_a_wide_frame_with_units(lossy_run: Path) -> None:
 def test_manifest_is_printed_in_ten_lines(sample_run: Path) -> None:
     lines = repr(rogue.load(sample_run).manifest).splitlines()
     assert len(lines) == 10
-    assert "  cells: 5 ok, 1 failed, 3 unsupported" in lines
+    (cells,) = (line for line in lines if line.startswith("  cells: "))
+    assert set(cells.removeprefix("  cells: ").split(", ")) == {"5 ok", "1 failed", "3 unsupported"}
 
 
 def test_directory_without_a_run_is_an_error(tmp_path: Path) -> None:
