@@ -66,7 +66,7 @@ inline nb::dict as_dict(const Acknowledgement& acknowledgement) {
   result["echoes_mark"] = bool{acknowledgement.echoes_mark};
   result["echoed_ps"] = acknowledgement.echoed.value;
   if (acknowledgement.is_credit()) result["granted"] = acknowledgement.granted();
-  if (acknowledgement.carries != Acknowledgement::Content::kBitmap) return result;
+  if (acknowledgement.content != Acknowledgement::Content::kBitmap) return result;
   const SelectiveBitmap bitmap = acknowledgement.bitmap();
   result["bitmap"] = nb::make_tuple(bitmap.first, bitmap.bits, bitmap.answered, bitmap.received.value);
   result["entropy"] = acknowledgement.entropy;
