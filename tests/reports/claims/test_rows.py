@@ -39,7 +39,7 @@ def test_few_seeds_and_worse_verdicts_are_counted_apart() -> None:
     (row,) = rows_of(
         [outcome(Verdict.MISSED, 0.5, 1), *(outcome(Verdict.REPRODUCED, 0.9, n) for n in (1, 2, 1))]
     )
-    assert row.verdict == "2 agree, n = 1, 1 agrees, n = 2 and 1 missed"
+    assert row.verdict == "2 agree, n = 1; 1 agrees, n = 2; and 1 missed"
 
 
 DOCUMENTED = {"experiments": ["rogue-paper/incast"], "docs": "papers/irn.md#figures-1-to-7"}
