@@ -49,7 +49,7 @@ def test_variants_of_a_transport_are_separate_settings(tmp_path: Path) -> None:
     cells = [cell("a"), cell("b", transport="rogue-25us", transport_name="rogue")]
     write_manifest(tmp_path, manifest(cells))
     settings = settings_of(read_manifest(tmp_path).cells)
-    assert [setting.style.name for setting in settings] == ["RoGUE", "RoGUE (rogue-25us)"]
+    assert [setting.style.name for setting in settings] == ["RoGUE", "rogue-25us"]
     assert {setting.registry_name for setting in settings} == {"rogue"}
 
 
