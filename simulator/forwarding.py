@@ -56,7 +56,7 @@ class Spraying:
         return {"spray_paths": self.paths}
 
 
-def with_port_selectors(
+def with_selectors(
     where: str, spraying: Spraying | None, service: str, control: NicControl | None
 ) -> Spraying:
     """Return the spraying of a connection where switch controls choose: one entropy by default."""

@@ -13,7 +13,7 @@ from rogue.simulator.datagram import DatagramQueuePair, Memory
 from rogue.simulator.errors import SimulationError
 from rogue.simulator.faults import Faults, IndependentLoss, Loss
 from rogue.simulator.flow_control import PRIORITIES, FlowControls, Wait, find_deadlock
-from rogue.simulator.forwarding import Forwarding, Rerouting, Spraying, with_port_selectors
+from rogue.simulator.forwarding import Forwarding, Rerouting, Spraying, with_selectors
 from rogue.simulator.framing import ROCEV2, Framing
 from rogue.simulator.packets import Packets
 from rogue.simulator.parameters import (
@@ -139,9 +139,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         ack_every = ack_every_of(control, ack_every_packets, profile.ack_every_packets)
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
-        spraying = (
-            with_port_selectors(where, spraying, service, control) if self._has_port_selectors else spraying
-        )
+        spraying = with_selectors(where, spraying, service, control) if self._selects_ports else spraying
         routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying, control)
         round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
         self._check_receivers(where, (a, b), reliability)

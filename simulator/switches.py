@@ -174,7 +174,7 @@ class Switches:
     _engine: Engine
     _topology: Topology
     _flow_controls: FlowControls
-    _has_port_selectors: bool = False
+    _selects_ports: bool = False
 
     def add_switch(  # noqa: PLR0913 - a switch has that many features, all named
         self,
@@ -224,7 +224,7 @@ class Switches:
         self._topology.require_new("add_switch", name)
         node = self._engine.add_switch(name, buffer_bytes=buffer_bytes, alpha=alpha, **arguments)
         self._topology.add_node(name, None)
-        self._has_port_selectors |= "port_selector" in arguments
+        self._selects_ports |= "port_selector" in arguments
         self._flow_controls.add(node, name, flow_control, buffer_bytes, is_input_queued=is_voq)
 
 

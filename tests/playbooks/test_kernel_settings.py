@@ -14,7 +14,7 @@ from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import (
     keep,
     restore,
 )
-from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError, System
+from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError
 from helpers.fake_card import INTERRUPTS, PCI, FakeCardNode
 from helpers.fake_node import FakeNode
 
@@ -248,27 +248,6 @@ def test_firmware_that_keeps_dcbx_is_an_error(tmp_path: Path) -> None:
     node.keeps_dcbx = True
     with pytest.raises(StateError, match="eth1: its firmware keeps DCBX, and may take ETS and PFC from the"):
         set_all(node, priorities())
-
-
-def test_only_other_features_are_set(tmp_path: Path) -> None:
-    node = FakeCardNode(tmp_path)
-    wanted = {"features": {"eth1": {"tso": "on", "gro": "on", "adaptive-rx": "off", "rx-usecs": 3}}}
-    assert set_all(node, wanted) == ["features eth1"]
-    changing = [command for command in node.commands if " -K " in command or " -C " in command]
-    assert changing == ["ethtool -K eth1 tso on", "ethtool -C eth1 adaptive-rx off rx-usecs 3"]
-    assert (set_all(node, wanted), drift(node)) == ([], [])
-
-
-@pytest.mark.parametrize("wanted", [{"ufo": "on"}, {"tso": "yes"}, {"rx-usecs": "-1"}, {"lro": "on; id"}])
-def test_unknown_features_are_refused(tmp_path: Path, wanted: dict[str, object]) -> None:
-    with pytest.raises(StateError, match=r"features of eth1: got .* expected on or off for tso, gro, lro"):
-        set_all(FakeCardNode(tmp_path), {"features": {"eth1": wanted}})
-
-
-def test_interface_without_dcb_refuses_over_netlink() -> None:
-    """The request is well-formed: the kernel finds the interface, which has no DCB."""
-    with pytest.raises(StateError, match="interface lo: its driver does not give DCBX back to the firmware"):
-        System().give_dcbx_to_firmware("lo")
 
 
 def test_foreign_queueing_discipline_is_not_replaced(node: FakeNode) -> None:

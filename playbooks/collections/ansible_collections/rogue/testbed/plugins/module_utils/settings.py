@@ -315,16 +315,10 @@ def speaks_dcbx_on_host(objects: Value) -> bool:
     return dcbx is None or "host" in dcbx["mode"].split()
 
 
-FEATURES = {
-    "tso": "tcp-segmentation-offload",
-    "gro": "generic-receive-offload",
-    "lro": "large-receive-offload",
-}
-"""Offloads by the short names of `ethtool -K`."""
-_ADAPTIVE, _USECS = (
-    re.compile(r"^Adaptive RX: (\w+)", re.MULTILINE),
-    re.compile(r"^rx-usecs:\s+(\d+)", re.MULTILINE),
-)
+FEATURES = {"tso": "tcp-segmentation", "gro": "generic-receive", "lro": "large-receive"}
+"""Offloads by the short names of `ethtool -K`, without `-offload`."""
+_ADAPTIVE = re.compile(r"^Adaptive RX: (\w+)", re.MULTILINE)
+_USECS = re.compile(r"^rx-usecs:\s+(\d+)", re.MULTILINE)
 
 
 class _Features(Kind):
@@ -350,7 +344,7 @@ class _Features(Kind):
         shown = system.run(["ethtool", "-k", key])
         found = {}
         for name, words in FEATURES.items():
-            if state := re.search(rf"^\s*{words}: (on|off)", shown, re.MULTILINE):
+            if state := re.search(rf"^\s*{words}-offload: (on|off)", shown, re.MULTILINE):
                 found[name] = state.group(1)
         with contextlib.suppress(CommandError):
             shown = system.run(["ethtool", "-c", key])

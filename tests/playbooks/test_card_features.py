@@ -1,0 +1,32 @@
+"""Tests of the module `kernel_settings`: offloads, interrupt moderation, and DCBX over netlink."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import drift, establish
+from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError, System
+from helpers.fake_card import FakeCardNode
+
+
+def test_only_other_features_are_set(tmp_path: Path) -> None:
+    node = FakeCardNode(tmp_path)
+    wanted: dict[str, Any] = {
+        "features": {"eth1": {"tso": "on", "gro": "on", "adaptive-rx": "off", "rx-usecs": 3}}
+    }
+    assert sorted(establish(node, wanted, check=False)) == ["features eth1"]
+    changing = [command for command in node.commands if " -K " in command or " -C " in command]
+    assert changing == ["ethtool -K eth1 tso on", "ethtool -C eth1 adaptive-rx off rx-usecs 3"]
+    assert (sorted(establish(node, wanted, check=False)), drift(node)) == ([], [])
+
+
+@pytest.mark.parametrize("wanted", [{"ufo": "on"}, {"tso": "yes"}, {"rx-usecs": "-1"}, {"lro": "on; id"}])
+def test_unknown_features_are_refused(tmp_path: Path, wanted: dict[str, object]) -> None:
+    with pytest.raises(StateError, match=r"features of eth1: got .* expected on or off for tso, gro, lro"):
+        establish(FakeCardNode(tmp_path), {"features": {"eth1": wanted}}, check=False)
+
+
+def test_interface_without_dcb_refuses_over_netlink() -> None:
+    """The request is well-formed: the kernel finds the interface, which has no DCB."""
+    with pytest.raises(StateError, match="interface lo: its driver does not give DCBX back to the firmware"):
+        System().give_dcbx_to_firmware("lo")
