@@ -196,7 +196,8 @@ def conclusions(compared: list[Compared]) -> list[str]:
     counts = Counter(each.verdict for each in compared)
     worse, differing = sum(each.is_worse for each in compared), sum(each.differs for each in compared)
     verb = "differs" if differing == 1 else "differ"
-    lines = [f"{counted(len(compared), 'comparison')}: {differing} {verb}, {worse} for the worse."]
+    of_these = f", {worse} for the worse" if differing else ""
+    lines = [f"{counted(len(compared), 'comparison')}: {differing} {verb}{of_these}."]
     parts = [
         (Verdict.IDENTICAL, "identical, run by run"),
         (Verdict.EQUIVALENT, "equivalent within the margin"),

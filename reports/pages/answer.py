@@ -148,8 +148,6 @@ def _sentences(results: Results, leads: list[Headline], others: list[Headline]) 
         f"{_about(results, each, own, rivals, costs if place == 0 else {})}."
         for place, each in enumerate([*leads, *against])
     ]
-    if rivals and min(len(results.views_of(each)) for each in results.measured_settings) == 1:
-        sentences.append("With one run there is no interval: these differences may be chance.")
     return [*sentences, *_remedy(results, [each.metric for each in (*leads, *others)])]
 
 

@@ -69,7 +69,8 @@ def test_message_about_a_long_value_is_short() -> None:
 def test_numbers_are_fixed() -> None:
     assert {code.name: code.value for code in ExitCode} == {
         "OK": 0, "CELLS_FAILED": 1, "USAGE": 2, "REPORT_FAILED": 3, "NOTHING_TO_RUN": 4, "DAMAGED": 5,
-        "STORAGE": 6, "TESTBED": 7, "MEMORY": 8, "BUG": 70, "INTERRUPTED": 130, "TERMINATED": 143,
+        "STORAGE": 6, "TESTBED": 7, "MEMORY": 8, "REGRESSION": 9, "BUG": 70, "INTERRUPTED": 130,
+        "TERMINATED": 143,
     }  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def with_controls(
                 control = connection.get("control")
                 if control is not None and unsprayable(control.name) is not None:
                     connection["control"] = None
-                if connection.get("service") == "uc" and self._has_port_selectors:
+                if connection.get("service") == "uc" and self._selects_ports:
                     connection |= {"service": "rc", "reliability": None}
                 return super().connect(a, b, **connection)
 

@@ -14,8 +14,8 @@ from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.harness.testbeds.simulator.features import (
     SENDERS_KEYS,
+    aqm_of,
     control_facts,
-    judge_of,
     marking,
     receiver_control,
     switch_controls,
@@ -59,8 +59,8 @@ def test_switch_controls_have_their_stated_values(tmp_path: Path) -> None:
 
 def test_judging_control_replaces_marking(tmp_path: Path) -> None:
     judged, chosen = switch_cell(tmp_path, "[step]"), switch_cell(tmp_path, "[drill]")
-    assert (judge_of(judged), marking(judged)) == ("step", {})
-    assert judge_of(chosen) is None
+    assert (aqm_of(judged), marking(judged)) == ("step", {})
+    assert aqm_of(chosen) is None
     assert list(marking(chosen)) == [0]
 
 
