@@ -144,16 +144,26 @@ def _shaper(interface: str, port: PortSettings, parent: str) -> Iterator[str]:
     yield f"qdisc add dev {interface} parent 2:10 handle {QUEUE_HANDLE}: {_queue(port)}"
 
 
+def _red_weight_bits(burst: int, min_packets: float) -> int:
+    """Return -log2 of the weight that tc gives each packet.
+
+    Source: iproute2, tc/tc_red.c (tc_red_eval_ewma).
+    """
+    packets = burst + 1 - min_packets
+    return next((n for n in range(1, 32) if packets <= (1 - (1 - 2.0**-n) ** burst) * 2**n), 32)
+
+
 def _queue(port: PortSettings) -> str:
     if port.red_min_bytes is None or port.red_max_bytes is None:
         return f"bfifo limit {port.queue_bytes}"
     average = _MEAN_PACKET_BYTES
     burst = -(-(2 * port.red_min_bytes + port.red_max_bytes) // (3 * average)) + 1
+    least = -(-port.red_min_bytes // average)  # that tc accepts; each packet has half of the weight
+    if port.red_is_prompt:
+        burst = least
     # Linux takes thresholds and weights of 32 bits together (net/sched/red.h, red_check_params).
-    weight_bits = 31 - port.red_max_bytes.bit_length()
-    burst = min(burst, -(-port.red_min_bytes // average) + 2**weight_bits - 2)
-    if port.red_is_prompt:  # the least that tc accepts; each packet has half of the weight
-        burst = -(-port.red_min_bytes // average)
+    while _red_weight_bits(burst, port.red_min_bytes / average) + port.red_max_bytes.bit_length() > 31:
+        burst -= max(1, (burst - least) // 64)
     rate_bps = min(port.rate_bps or 0, RED_RATE_BPS_MAX)
     return (
         f"red limit {port.queue_bytes} min {port.red_min_bytes} max {port.red_max_bytes} avpkt {average} "

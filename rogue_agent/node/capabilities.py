@@ -25,15 +25,18 @@ def capabilities(
     libraries: Path = LIBRARIES,
     known: Sequence[PortAddress] = (),
     *,
-    has_limiters: bool = True,
+    is_built: bool = False,
 ) -> Capabilities:
     """Inspect this node; `known` are its ports, if they have been found already.
 
-    has_limiters: search for limiters, which takes two programs per interface.
+    is_built: the harness has built the network, so that limiters and offloads need no search, which takes
+    four programs per interface.
     """
     ports = known or roce_ports(sysfs)
     cards = {port.device: port.driver for port in ports}
     facts = {device: card_facts(device, driver, output_of, sysfs) for device, driver in cards.items()}
+    netdevs = [] if is_built else sorted({port.netdev for port in ports if port.netdev})
+    tuned = {netdev: _tuning(netdev) for netdev in netdevs}
     return Capabilities(
         protocol=PROTOCOL,
         host=platform.node(),
@@ -43,9 +46,9 @@ def capabilities(
         cores=os.cpu_count() or 1,
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         congestion_controls=controls.read_text().split() if controls.exists() else [],
-        ports=[_with_facts(_port(port), facts[port.device]) for port in ports],
+        ports=[_with_facts(_port(port) | tuned.get(port.netdev, {}), facts[port.device]) for port in ports],
         idle_states=idle_states(),
-        limiters=_limiters(sorted({port.netdev for port in ports if port.netdev and has_limiters})),
+        limiters=_limiters(netdevs),
     )
 
 
@@ -63,8 +66,13 @@ def _port(port: PortAddress) -> dict[str, object]:
         "hca_type": port.hca_type,
         "dcqcn": dcqcn_state(port.netdev, port.driver),
         "paused": " ".join(map(str, paused_priorities(port.netdev))),
-        "offloads": offloads(port.netdev, output_of),
-        "interrupt_moderation": interrupt_moderation(port.netdev, output_of),
+    }
+
+
+def _tuning(netdev: str) -> dict[str, object]:
+    return {
+        "offloads": offloads(netdev, output_of),
+        "interrupt_moderation": interrupt_moderation(netdev, output_of),
     }
 
 

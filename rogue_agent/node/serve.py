@@ -52,7 +52,7 @@ class KnownNode:
     def found(cls) -> "KnownNode":
         """Inspect this node, whose network has just been built, so that limiters need no search."""
         ports = roce_ports(is_fresh=True)
-        return cls(ports, capabilities(known=ports, has_limiters=False))
+        return cls(ports, capabilities(known=ports, is_built=True))
 
 
 def be_exact() -> None:

@@ -105,10 +105,10 @@ def unsupported_fault(cell: Cell) -> str | None:
     return next((reason for reason in chain(reasons, rerouted, halved, broken) if reason is not None), None)
 
 
-def first_fault(cell: Cell) -> str | None:
+def first_fault(cell: Cell, *, with_losses: bool = True) -> str | None:
     """Return the kind of a fault; None if there is none."""
     network = cell.network
-    losses = (type(loss).__name__ for found in network.losses.values() for loss in found)
+    losses = (type(loss).__name__ for found in network.losses.values() for loss in found if with_losses)
     cuts = (LinkCut.__name__ for _ in network.outages)
     broken = (type(fault).__name__ for fault in network.breakages)
     return next(chain(losses, cuts, broken), None)

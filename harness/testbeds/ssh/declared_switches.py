@@ -94,14 +94,9 @@ def requested_losses(cell: Cell, switch: HardwareSwitch) -> dict[str, int]:
 def unsupported_losses(cell: Cell, inventory: Inventory) -> str | None:
     """Return why hardware switches do not lose what a cell asks for; None if they do."""
     switches = inventory.hardware_switches
-    losses = [loss for losses in cell.network.losses.values() for loss in losses if loss.mean_probability]
-    if any(loss.model != "identification" for loss in losses):
-        return "a hardware switch loses packets by their IP ID alone: write model: identification"
-    if any(loss.from_ns or loss.until_ns is not None for loss in losses):
-        return "a hardware switch loses packets from beginning to end: leave from and until out"
+    if (mistake := _unsupported_loss(cell, switches)) is not None:
+        return mistake
     requested = {switch.name: requested_losses(cell, switch) for switch in switches}
-    if losses and not any(requested.values()):
-        return "no Loss: no port of hardware_switches leads over its link; name it in switch_ports"
     for switch in switches:
         stated = dict(switch.variables.switch_loses_one_in)
         if requested[switch.name] != stated:
@@ -114,6 +109,23 @@ def unsupported_losses(cell: Cell, inventory: Inventory) -> str | None:
             return (
                 f"losses of {switch.name} are not checked with switch_may_differ: leave marks and pauses out"
             )
+    return None
+
+
+def _unsupported_loss(cell: Cell, switches: tuple[HardwareSwitch, ...]) -> str | None:
+    """Return which loss no mask of the IP ID can make; None if all can be made."""
+    losses = [loss for losses in cell.network.losses.values() for loss in losses if loss.mean_probability]
+    if any(loss.model != "identification" for loss in losses):
+        return "a hardware switch loses packets by their IP ID alone: write model: identification"
+    if any(loss.from_ns or loss.until_ns is not None for loss in losses):
+        return "a hardware switch loses packets from beginning to end: leave from and until out"
+    ports = {port.name for switch in switches for port in switch.variables.switch_ports}
+    for link, found in cell.network.losses.items():
+        own = [loss for loss in found if loss.mean_probability]
+        if own and not ports.intersection(link.ports):
+            return f"no Loss on {link}: no port of hardware_switches leads over it; name it in switch_ports"
+        if len(own) > 1:
+            return f"{len(own)} losses on {link}: a hardware switch loses by one mask; leave one"
     return None
 
 

@@ -15,7 +15,6 @@ from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends import switch_ports
 from rogue.harness.testbeds.ends.switch_ports import linux_ports, marking_ports
 from rogue.harness.testbeds.ssh.declared_switches import unsupported_losses
-from rogue.workloads.faults import Loss
 from rogue.workloads.topologies import Topology
 
 EMULATED: Final = "virtual"
@@ -113,8 +112,8 @@ def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
         return "a switch loses packets by the IP ID, which IPv6 has not; choose the model independent"
     if inventory.switch is not None:
         return switch_ports.unsupported_fault(cell)
-    kind = switch_ports.first_fault(cell)
-    if kind is not None and (kind != Loss.__name__ or not inventory.hardware_switches):
+    kind = switch_ports.first_fault(cell, with_losses=not inventory.hardware_switches)
+    if kind is not None:
         return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"
     return unsupported_losses(cell, inventory)
 

@@ -61,7 +61,7 @@ def test_prepared_limiters_are_found(tmp_path: Path, controls: Path, monkeypatch
     monkeypatch.setenv("PATH", str(tmp_path))
     found = capabilities(tmp_path / "sysfs", controls)
     assert found.limiters == ["htb:eth1", "dcb:eth1", "software"]
-    assert capabilities(tmp_path / "sysfs", controls, has_limiters=False).limiters == ["software"]
+    assert capabilities(tmp_path / "sysfs", controls, is_built=True).limiters == ["software"]
 
 
 def test_a_failed_program_and_shared_classes_mean_no_limiters(

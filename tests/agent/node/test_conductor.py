@@ -216,12 +216,7 @@ ROOT = Path(__file__).parents[3]
 def test_a_node_is_inspected_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ports = [PortAddress("rxe-h0", 1, 1, GID, 10**10, "h0")]
     monkeypatch.setattr(serve, "roce_ports", lambda *, is_fresh: ports if is_fresh else [])
-
-    def output_of(command: list[str]) -> str:
-        assert command[0] == "ethtool"
-        return ""
-
-    monkeypatch.setattr("rogue.agent.node.capabilities.output_of", output_of)
+    monkeypatch.setattr("rogue.agent.node.capabilities.output_of", lambda command: pytest.fail(command[0]))
     known = KnownNode.found()
     assert known.ports is ports
     assert isinstance(known.capabilities, Capabilities)

@@ -233,9 +233,20 @@ def test_counters_of_every_port(inventory: Inventory, shells: list[FakeConnectio
     assert counters["s0->h1"] == PortCounters()
 
 
-def test_average_of_a_long_queue_fits_the_kernels_32_bits() -> None:
-    """Linux refuses burst 3001 for these thresholds: 23 bits of 4.5 MB leave 8 for the weight."""
+@pytest.mark.parametrize("gbps", [0.1, 1, 2.5, 4, 10, 25, 40, 100])
+@pytest.mark.parametrize("ms", [0.5, 2.4, 3, 9])
+def test_average_of_a_long_queue_fits_the_kernels_32_bits(gbps: float, ms: float) -> None:
+    """Linux takes thresholds and weights of 32 bits together; tc chooses the weight for a burst."""
+    high_bytes = round(gbps * ms * 125_000)
     port = PortSettings(
-        rate_bps=10**10, queue_bytes=4_500_000, red_min_bytes=2_250_000, red_max_bytes=4_500_000
+        rate_bps=round(gbps * 10**9),
+        queue_bytes=high_bytes,
+        red_min_bytes=high_bytes // 3,
+        red_max_bytes=high_bytes,
     )
-    assert any(" min 2250000 max 4500000 avpkt 1000 burst 2504 " in each for each in port_lines("eth1", port))
+    (line,) = (each for each in port_lines("eth1", port) if " red " in each)
+    burst = int(line.split(" burst ")[1].split()[0])
+    packets = burst + 1 - port.red_min_bytes / 1000 if port.red_min_bytes else 0
+    assert packets >= 1
+    bits = next(n for n in range(1, 32) if packets <= (1 - (1 - 2.0**-n) ** burst) * 2**n)
+    assert bits + high_bytes.bit_length() < 32

@@ -165,6 +165,15 @@ def test_hardware_switch_loses_by_ip_id(
     assert unsupported_fault(asked, rack_of("comware", LOGIN, **variables)) == words
 
 
+def test_hardware_switch_makes_every_fault_or_refuses(tmp_path: Path) -> None:
+    rack = rack_of("comware", LOGIN, switch_loses_one_in={"Ethernet3": 4096})
+    loss = "{kind: loss, target: h2, one_in: 4096, model: identification}"
+    cut = "{kind: link_cut, target: h1, at: 1ms, duration: 1ms}"
+    for more, words in ((cut, "no LinkCut: the inventory has no switch"), (loss, "2 losses on ")):
+        asked = cell(tmp_path, f"faults=[{loss}, {more}]")
+        assert str(unsupported_fault(asked, rack)).startswith(words)
+
+
 def test_hardware_switch_follows_the_losses_of_an_experiment(tmp_path: Path) -> None:
     asked = cell(tmp_path, LOSS % BY_IP_ID)
     (tor,) = inventory_as_requested(asked, rack_of("comware", LOGIN, **FOLLOWS)).hardware_switches
