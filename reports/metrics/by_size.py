@@ -18,7 +18,7 @@ from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.metrics.completion import (
     Values,
     counted,
-    largest_completed,
+    least_percentile,
     slowdowns,
     transfer_times_ns,
     unfinished_of,
@@ -93,8 +93,8 @@ def _percentile(quantity: str, of_class: SizeClass, percent: int) -> Measure:
     return measure
 
 
-def _bound(quantity: str, of_class: SizeClass) -> Measure:
-    return lambda view, _interval_ns: largest_completed(_values(view, quantity, of_class))
+def _bound(quantity: str, of_class: SizeClass, percent: int) -> Measure:
+    return lambda view, _interval_ns: least_percentile(_values(view, quantity, of_class), percent)
 
 
 def _lost(quantity: str, of_class: SizeClass) -> Lost:
@@ -114,7 +114,7 @@ def _metrics(of_class: SizeClass) -> list[Metric]:
             ("flows",),
             _percentile(quantity, of_class, percent),
             lost=_lost(quantity, of_class),
-            bound=_bound(quantity, of_class),
+            bound=_bound(quantity, of_class, percent),
         )
         for quantity, suffix, title, unit, words in (
             ("fct", "ns", "Completion", Unit.TIME, "took"),

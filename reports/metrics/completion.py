@@ -118,10 +118,16 @@ def mean_of_completed(values: Values) -> float | None:
     return float(finite.mean()) if len(finite) else None
 
 
-def largest_completed(values: Values | None) -> float | None:
-    """Return the largest finite value, at which an infinite percentile begins; None without any."""
-    finite = np.empty(0) if values is None else values[np.isfinite(values)]
-    return float(finite.max()) if len(finite) else None
+def least_percentile(values: Values | None, percent: float) -> float | None:
+    """Return the least value that a percentile may have once all complete; None if that is unknown.
+
+    An unfinished transfer may have started just before the end, so its time may still become
+    shorter than all others: it counts as 0.
+    """
+    if values is None:
+        return None
+    known = values[~np.isnan(values)]
+    return nearest_rank(np.where(np.isinf(known), 0, known), percent) or None
 
 
 def unfinished_of(values: Values | None) -> tuple[int, int]:
@@ -153,7 +159,7 @@ def _percentile(name: str, title: str, percent: float, meaning: str, *, is_long:
         return None if taken_ns is None else nearest_rank(taken_ns, percent)
 
     def bound(view: CellView, _interval_ns: int) -> float | None:
-        return largest_completed(transfer_times_ns(view, is_long))
+        return least_percentile(transfer_times_ns(view, is_long), percent)
 
     lost = Lost(
         "unfinished_share", "unfinished", lambda view: unfinished_of(transfer_times_ns(view, is_long))

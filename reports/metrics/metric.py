@@ -33,8 +33,8 @@ class Metric:
 
     `measure` gets the cell and the interval (ns) over which goodput is read. It returns base units (bit/s,
     ns, bytes, fractions), or None if the cell has no such number. A lost sample counts as infinite: a median
-    is infinite if half of the samples were lost, and `lost` names the metric with their share. `bound` is the
-    least value that an infinite one can have: the largest of the samples that are there.
+    is infinite if half of the samples were lost, and `lost` names the metric with their share. `bound`
+    returns the least value that an infinite one can have, or None if it is unknown.
     """
 
     name: str

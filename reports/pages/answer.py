@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from rogue.reports.metrics import METRICS
 from rogue.reports.metrics.completion import MISSING_MAX
-from rogue.reports.pages.answer_table import answer_table, order
+from rogue.reports.metrics.statistics import MeanInterval
+from rogue.reports.pages.answer_table import answer_table, is_void, order
 from rogue.reports.pages.tables import Column, ReportTable, column_scale
 from rogue.reports.quantities import Unit, counted, joined, quantity_text
 from rogue.reports.results import (
@@ -21,7 +22,14 @@ from rogue.reports.results import (
     settings_by_point,
     spoken_text,
 )
-from rogue.reports.results.headlines import Headline, headlines_of, topics_of
+from rogue.reports.results.headlines import (
+    DEFAULT,
+    OF_TRANSFERS,
+    Headline,
+    headlines_of,
+    subject_of,
+    topics_of,
+)
 
 LEADS_MAX: Final = 2
 """Measures of the question that get a sentence of their own."""
@@ -38,6 +46,8 @@ COSTS: Final = {
     "unfinished_share": "leaves {} of its transfers unfinished",
     "failed_queue_pair_share": "loses {} of its queue pairs",
 }
+INCOMPARABLE: Final = "not comparable"
+"""Of two values that are both infinite."""
 FIGURES_OF: Final = {
     "queue_p50_bytes": ("probe_latency", "queue_distribution", "queue_over_time"),
     "probe_p50_ns": ("probe_latency",),
@@ -111,10 +121,12 @@ def _columns(results: Results, names: list[str], leads: list[Headline]) -> list[
 def _measures(results: Results) -> tuple[list[Headline], list[Headline]]:
     """Return the measures that get a sentence, then the others of the experiment's kind."""
     manifest = results.run.manifest
-    shown = [each for each in headlines_of(manifest).shown if results.has(each.metric)]
+    own, others = headlines_of(manifest).shown, (*OF_TRANSFERS.shown, *DEFAULT.shown)
+    shown = [each for each in own if results.has(each.metric)]
+    shown = shown or [each for each in others if results.has(each.metric)]
     if any(each.metric == "aggregate_share" for each in shown):  # goodput alone favours small headers
         shown = [each for each in shown if each.metric != "aggregate_bps"]
-    named = [own for topic in topics_of(manifest) if (own := _first(results, topic)) is not None]
+    named = [first for topic in topics_of(manifest) if (first := _first(results, topic)) is not None]
     leads = list(dict.fromkeys(named))[:LEADS_MAX] or shown[:1]
     return leads, [each for each in shown if each not in leads]
 
@@ -123,20 +135,8 @@ def _first(results: Results, topic: Iterable[Headline]) -> Headline | None:
     return next((each for each in topic if results.has(each.metric)), None)
 
 
-def _subject(results: Results) -> str:
-    """Return the transport that the question names first; else the first one of the experiment."""
-    question = (results.run.manifest.question or "").lower()
-    settings = results.measured_settings
-    places = {
-        setting.transport: f" {question} ".find(setting.style.name.lower())
-        for setting in reversed(settings)  # of two at one place the first stays
-    }
-    named = [name for name, place in places.items() if place >= 0]
-    return min(reversed(named), key=places.__getitem__, default=settings[0].transport)
-
-
 def _sentences(results: Results, leads: list[Headline], others: list[Headline]) -> list[str]:
-    subject, groups = _subject(results), by_transport(results.measured_settings)
+    subject, groups = subject_of(results), by_transport(results.measured_settings)
     own = groups.pop(subject)
     rivals = list(groups.values())
     against = [each for each in others if _contradicts(results, leads[0], each, own, rivals)][:1]
@@ -197,13 +197,12 @@ def _about(
             text = _span(results, rival, headline.metric)
             sides.setdefault(words, []).append((rival[0].style.name, mean, text))
     name, costs = own[0].style.name, dict(costs)
-    points = f" over {len(own)} points ({_varied(own)})" if len(own) > 1 else ""
-    clauses = [_with_cost(f"{name} {_predicate(results, headline, own)}{points}", [name], costs)]
+    clauses = [_with_cost(f"{name} {_predicate(results, headline, own)}", [name], costs)]
     for words in sorted(sides, key=_rank):
         names = [each[0] for each in sides[words]]
         clauses.append(_with_cost(_clause(words, sides[words]), names, costs))
     if len(costs) > NAMED_MAX:
-        clauses.append(f"{len(costs)} of the transports lose more than {COST_MIN:.0%}".replace("%", " %"))
+        clauses.append(f"{len(costs)} others also lose probes, transfers or queue pairs")
     else:
         clauses += [f"{who} {joined(lost)}" for who, lost in costs.items()]
     return "; ".join(clauses)
@@ -216,40 +215,48 @@ def _with_cost(clause: str, names: list[str], costs: dict[str, list[str]]) -> st
 
 
 def _predicate(results: Results, headline: Headline, own: list[Setting]) -> str:
-    known = [(mean, each) for each in own if (mean := results.mean(each, headline.metric))]
-    if not known:
-        return f"has no {headline.noun}"
-    infinite = [each for mean, each in known if not mean.exists]
-    lost = next((each for each in infinite if results.at_least(each, headline.metric) is None), None)
-    if lost is not None:
-        finite = _span(results, [each for mean, each in known if mean.exists], headline.metric)
-        why = lost_text(results, lost, headline.metric)
-        return f"has no {headline.noun}{f' ({why})' if why else ''}{f', else {finite}' if finite else ''}"
-    return headline.said(_span(results, own, headline.metric))
+    """Say the value of a measure over the points of a transport, and at how many of them it has none."""
+    varied = f" points ({_varied(own)})" if len(own) > 1 else ""
+    points = f" over {len(own)}{varied}" if varied else ""
+    known = [each for each in own if results.mean(each, headline.metric)]
+    void = [each for each in known if is_void(results, each, headline.metric)]
+    if not void:
+        value = headline.said(_span(results, own, headline.metric)) if known else f"has no {headline.noun}"
+        return f"{value}{points}"
+    why = lost_text(results, void[0], headline.metric)
+    why = f" ({why})" if why else ""
+    if len(void) == len(known):
+        return f"has no {headline.noun}{why}{points}"
+    shown = [each for each in known if each not in void]
+    value = headline.said(_span(results, shown, headline.metric))
+    return f"{value} at {len(shown)} of {len(own)}{varied}, and none at {len(void)}{why}"
 
 
 def _side(results: Results, metric: str, own: list[Setting], rival: list[Setting]) -> tuple[str, float]:
-    """Return whether a rival is better, level or worse, and its least mean, to sort by."""
-    signs, means = _signs(results, metric, own, rival), [results.mean(each, metric) for each in rival]
-    if not signs:
+    """Return whether a rival is better, level, worse or not comparable, and its least mean, to sort by."""
+    pairs, means = _pairs(results, metric, own, rival), [results.mean(each, metric) for each in rival]
+    if not pairs:
         return "", math.nan
+    signs = [order(*pair, metric) for pair in pairs if any(mean.exists for mean in pair)]
     better, worse = ("higher", "lower") if METRICS[metric].better == "higher" else ("lower", "higher")
     if METRICS[metric].better != "near":
         better, worse = "better", "worse"
     counts = [(signs.count(-1), better), (signs.count(0), "level"), (signs.count(1), worse)]
+    counts.append((len(pairs) - len(signs), INCOMPARABLE))
     found = [(count, word) for count, word in counts if count]
     least = min(mean.mean for mean in means if mean is not None)
     if len(found) == 1:
         return found[0][1], least
     return (
-        f"{joined([f'{word} at {count}' for count, word in found])} of {counted(len(signs), 'point')}",
+        f"{joined([f'{word} at {count}' for count, word in found])} of {counted(len(pairs), 'point')}",
         least,
     )
 
 
 def _rank(words: str) -> int:
-    """Order sides: better, level, worse, then those that differ by point."""
-    return ("better", "lower", "level", "worse", "higher").index(words) if " " not in words else 9
+    """Order sides: better, level, worse, not comparable, then those that differ by point."""
+    words_in_order = ("better", "lower", "level", "worse", "higher", INCOMPARABLE)
+    return words_in_order.index(words) if words in words_in_order else len(words_in_order)
 
 
 def _clause(words: str, sides: list[tuple[str, float, str]]) -> str:
@@ -257,17 +264,23 @@ def _clause(words: str, sides: list[tuple[str, float, str]]) -> str:
     sides.sort(key=lambda each: each[1])
     if len(sides) == 1:
         ((name, _, value),) = sides
-        return f"{name} is {words} with {value}"
+        return (
+            f"{name}, with {value}, is {words}"
+            if words == INCOMPARABLE
+            else f"{name} is {words} with {value}"
+        )
     if len(sides) <= NAMED_MAX:
         return f"{joined([f'{name} ({value})' for name, _, value in sides])} are {words}"
     (first, _, low), *_, (last, _, high) = sides
     return f"{len(sides)} are {words}, from {first} ({low}) to {last} ({high})"
 
 
-def _signs(results: Results, metric: str, own: list[Setting], rival: list[Setting]) -> list[int]:
-    """Compare two transports at each factor point that both have."""
+def _pairs(
+    results: Results, metric: str, own: list[Setting], rival: list[Setting]
+) -> list[tuple[MeanInterval, MeanInterval]]:
+    """Return the means of two transports at each factor point that both have."""
     return [
-        order(one, two, metric)
+        (one, two)
         for mine in own
         for its in rival
         if mine.factors == its.factors
@@ -282,20 +295,26 @@ def _contradicts(
     """True if some rival is better on one measure and worse on the other."""
     if "near" in (METRICS[lead.metric].better, METRICS[other.metric].better):
         return False
-    sums = [[sum(_signs(results, each.metric, own, rival)) for each in (lead, other)] for rival in rivals]
-    return any(first * second < 0 for first, second in sums)
+
+    def balance(metric: str, rival: list[Setting]) -> int:
+        return sum(order(*pair, metric) for pair in _pairs(results, metric, own, rival))
+
+    return any(balance(lead.metric, rival) * balance(other.metric, rival) < 0 for rival in rivals)
 
 
 def _span(results: Results, settings: list[Setting], metric: str) -> str:
-    """Write the value of a transport, or the least and the largest over the factor points."""
+    """Write the value of a transport, or the least and the largest over the factor points that have one."""
     known = [(mean.mean, each) for each in settings if (mean := results.mean(each, metric))]
     if not known:
         return ""
     if len(known) == 1:
         return spoken_text(results, known[0][1], metric)
     known.sort(key=lambda pair: pair[0])
-    low, high = (mean_text(results, each, metric) for _, each in (known[0], known[-1]))
-    return low if low == high else f"{low} to {high}"
+    shown = [each for _, each in known if not is_void(results, each, metric)] or [known[0][1]]
+    low, high = (mean_text(results, each, metric) for each in (shown[0], shown[-1]))
+    void = sum(is_void(results, each, metric) for _, each in known)
+    none = f" (none at {void} of {len(settings)} points)" if 0 < void < len(known) else ""
+    return f"{low if low == high else f'{low} to {high}'}{none}"
 
 
 def _varied(settings: Sequence[Setting]) -> str:

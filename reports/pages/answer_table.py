@@ -26,6 +26,7 @@ from rogue.reports.results import (
     is_counted,
     lost_text,
     settings_by_point,
+    written,
 )
 
 ROWS_MAX: Final = 16
@@ -67,6 +68,8 @@ def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
     """
     if own.mean == other.mean:
         return 0
+    if own.exists != other.exists:
+        return 1 if own.exists else -1
     if abs(own.mean - other.mean) < LEVEL_WITHIN * max(abs(own.mean), abs(other.mean)) < math.inf:
         return 0
     own_low, own_high = (own.mean if bound is None else bound for bound in (own.low, own.high))
@@ -90,6 +93,8 @@ def _caption(results: Results, *, is_short: bool) -> str:
         return f"One run each: there is no interval.{best}"
     number = counted(max(runs), "run") if min(runs) == max(runs) else f"{min(runs)} to {max(runs)} runs"
     below = "the least and the largest of them" if max(runs) <= SINGLE_VALUES_MAX else "the 95 % interval"
+    if min(runs) <= SINGLE_VALUES_MAX < max(runs):
+        below += f" (up to {SINGLE_VALUES_MAX} runs: the least and the largest of them)"
     return f"Mean over {number}; below it {below}.{best}"
 
 
@@ -143,9 +148,21 @@ def _rows_over_points(results: Results, columns: list[Column]) -> list[tuple[Val
 
 
 def _span_value(results: Results, own: list[Setting], column: Column, count: int) -> Value:
-    means = sorted(mean.mean for each in own if (mean := results.mean(each, column.metric.name)))
-    ends = [number_text(end, column.metric.unit, column.scale) for end in means[:1] + means[-1:]]
-    return Value(" to ".join(dict.fromkeys(ends)), f"best at {count} of {len(own)}" if count else "")
+    name, unit, scale = column.metric.name, column.metric.unit, column.scale
+    known = sorted((mean.mean, place) for place, each in enumerate(own) if (mean := results.mean(each, name)))
+    shown = [own[place] for _, place in known if not is_void(results, own[place], name)]
+    ends = [shown[0], shown[-1]] if shown else [own[place] for _, place in known[:1]]
+    texts = [written(results, each, name, lambda value: number_text(value, unit, scale)) for each in ends]
+    notes = [f"best at {count} of {len(own)}"] if count else []
+    if shown and len(shown) < len(known):
+        notes.append(f"none at {len(known) - len(shown)} of {len(own)}")
+    return Value(" to ".join(dict.fromkeys(texts)), "\n".join(notes))
+
+
+def is_void(results: Results, setting: Setting, metric: str) -> bool:
+    """True if a mean is infinite and has no least value."""
+    mean = results.mean(setting, metric)
+    return mean is not None and not mean.exists and results.at_least(setting, metric) is None
 
 
 def _short_value(results: Results, setting: Setting, column: Column) -> Value:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from rogue.reports.results import Results
 from rogue.workloads.manifest import Manifest
 
 
@@ -66,6 +67,8 @@ _LEVEL_SHARE: Final = Headline(
 )
 _LEVEL_JAIN: Final = Headline("level_jain", "Jain’s index at the worst level")
 _LEVEL_RATIO: Final = Headline("level_most_over_least", "ratio of fastest to slowest flow at the worst level")
+_MESH: Final = Headline("mesh_rc_p99_ns", "p99 latency between hosts")
+_MESH_TCP: Final = Headline("mesh_tcp_p99_ns", "p99 latency of TCP between hosts")
 _ESTIMATE: Final = Headline("rtt_p50_ns", "median RTT estimate")
 _SILENT: Final = Headline("silent_flows", "number of silent flows", "ends with {} silent flows")
 _PAUSED: Final = Headline("paused_sum_ns", "sum of pauses", "pauses ports for {} in sum")
@@ -80,10 +83,12 @@ _FAILED: Final = Headline(
 _CLIENT_CPU: Final = Headline("client_cpu_share", "processor load of the client")
 _SERVER_CPU: Final = Headline("server_cpu_share", "processor load of the server")
 
+# "Base RTT", "RTT samples" and "cwnd / RTT" name what an experiment varies or computes with.
+_RTT: Final = r"(?<!base )(?<!/ )\brtt\b(?! samples)"
 # What words of a question ask for; the first measure that the run has answers.
 _TOPICS: Final[tuple[tuple[str, tuple[Headline, ...]], ...]] = (
     (r"queues?\b(?! pair)", (_QUEUE,)),
-    (r"latency|round trip|\brtt\b|round-trip", (_PROBE, _ESTIMATE)),
+    (rf"latency|round trip|round-trip|{_RTT}", (_MESH, _MESH_TCP, _PROBE, _ESTIMATE)),
     (r"fair|level|shares?\b", (_JAIN, _LEVEL_JAIN)),
     (r"throughput|capacity|line rate", (_SHARE, _AGGREGATE)),
     (r"lose (fewer )?packets|losses", (_DROPPED, _RESENT)),
@@ -91,8 +96,8 @@ _TOPICS: Final[tuple[tuple[str, tuple[Headline, ...]], ...]] = (
     (r"paused?\b|pauses", (_PAUSED,)),
     (r"deadlock", (_DEADLOCK,)),
     (r"slowdown", (_SLOWDOWN_TAIL, _SLOWDOWN)),
-    (r"complet|sooner|longer|\btakes?\b", (_WHOLE, _MEAN_TIME)),
-    (r"tail", (_SLOWDOWN_TAIL, _TAIL)),
+    (r"complet|sooner|longer|\btakes? (as )?long|\btakes? the \d+ [nuµm]?s\b", (_WHOLE, _MEAN_TIME)),
+    (r"\btails?\b", (_SLOWDOWN_TAIL, _TAIL)),
     (r"surviv|\bkills?\b", (_FAILED, _UNFINISHED)),
     (r"processor", (_CLIENT_CPU, _SERVER_CPU)),
 )
@@ -200,6 +205,22 @@ def topics_of(manifest: Manifest) -> list[tuple[Headline, ...]]:
     question = str(manifest.experiment.get("question") or "")
     found = [(match.start(), own) for words, own in _TOPICS if (match := re.search(words, question, re.I))]
     return [own for _, own in sorted(found, key=lambda each: each[0])]
+
+
+def subject_of(results: Results) -> str:
+    """Return the transport that the question names first; else the first one of the experiment.
+
+    A name counts as a whole word, and of two names at one place the longer one. The case of a single letter
+    matters, because "a" is a word.
+    """
+    question, settings = results.run.manifest.question or "", results.measured_settings
+    places = {}
+    for setting in settings:
+        name = setting.style.name
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.I if len(name) > 1 else 0)
+        if found:
+            places[setting.transport] = (found.start(), -len(name))
+    return min(places, key=places.__getitem__, default=settings[0].transport)
 
 
 def _kind(part: object) -> str:

@@ -114,6 +114,8 @@ def _recoveries(view: CellView) -> float | None:
     recovery_ns = view.entry.number(RECOVERY)
     if not recovery_ns or view.window is None or not _is_saturated(view):
         return None
+    if view.entry.facts.get("repeats") is not True:
+        return None  # transfers of a fixed size end by themselves
     return view.window.duration_ns / recovery_ns
 
 

@@ -1,7 +1,8 @@
 """Warnings about transports that the repetitions cannot tell apart."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 from rogue.reports.metrics.statistics import LEVEL_WITHIN, SINGLE_VALUES_MAX, MeanInterval
 from rogue.reports.quantities import counted, joined
 from rogue.reports.results import Results, Setting, settings_by_point
-from rogue.reports.results.headlines import headlines_of
+from rogue.reports.results.headlines import headlines_of, subject_of
 from rogue.reports.warnings.warning import RunWarning, some
 
 ALPHA: Final = 0.05
@@ -79,33 +80,45 @@ def _same_numbers(one: pd.DataFrame | None, other: pd.DataFrame | None) -> bool:
 
 
 def too_few_seeds(results: Results) -> RunWarning | None:
-    """Warn of measures in the summary that differ between transports by less than between seeds."""
-    found: dict[str, dict[str, None]] = {}
+    """Warn of measures in the summary whose means differ while the intervals of the seeds overlap."""
+    found: dict[str, Counter[str]] = {}
     needed, seeds = 0, 0
-    for own, rival in _compared(results):
+    subject = subject_of(results)
+    for own, rival in _compared(results, subject):
         for headline in headlines_of(results.run.manifest).shown:
             one, other = (results.mean(setting, headline.metric) for setting in (own, rival))
             if one is None or other is None or not _is_uncertain(one, other):
                 continue
-            found.setdefault(rival.style.name, {})[headline.noun] = None
+            found.setdefault(rival.style.name, Counter())[headline.noun] += 1
             needed, seeds = max(needed, seeds_needed(one.values, other.values)), max(seeds, one.n, other.n)
     if not found:
         return None
-    rivals = some([f"from {name} ({', '.join(measures)})" for name, measures in found.items()])
-    first = results.measured_settings[0].style.name
-    enough = f"about {needed}" if needed <= SEEDS_MAX else f"more than {SEEDS_MAX}"
+    points = len(settings_by_point(results.measured_settings))
+    rivals = some([f"{name} ({_measures_at(nouns, points)})" for name, nouns in found.items()])
+    first = next(each.style.name for each in results.measured_settings if each.transport == subject)
+    needed = max(needed, seeds + 1)  # overlapping intervals ask for more than the t-test does
+    enough = f"about {needed}" if needed <= SEEDS_MAX else f"more than {max(SEEDS_MAX, seeds)}"
     return RunWarning(
-        f"With {counted(seeds, 'seed')}, {first} differs by less than the seeds do {rivals}.",
+        f"With {counted(seeds, 'seed')}, the intervals of {first} overlap those of {rivals}.",
         f"Treat these as equal, or repeat: {enough} seeds would show a difference of that size"
         f" ({100 * POWER:.0f} % power at {100 * ALPHA:.0f} %; `repetitions`).",
     )
 
 
-def _compared(results: Results) -> Iterator[tuple[Setting, Setting]]:
-    """Yield the first transport with each other one, at the factor points that both have."""
+def _measures_at(nouns: Mapping[str, int], points: int) -> str:
+    """Return the measures, each with the number of factor points unless it is all of them."""
+    return ", ".join(
+        noun if count == points else f"{noun} at {count} of {counted(points, 'point')}"
+        for noun, count in nouns.items()
+    )
+
+
+def _compared(results: Results, subject: str) -> Iterator[tuple[Setting, Setting]]:
+    """Yield the transport of the question with each other one, at the factor points that both have."""
     for settings in settings_by_point(results.measured_settings).values():
-        if settings[0].transport == results.measured_settings[0].transport:
-            yield from ((settings[0], rival) for rival in settings[1:])
+        own = next((each for each in settings if each.transport == subject), None)
+        if own is not None:
+            yield from ((own, rival) for rival in settings if rival is not own)
 
 
 def _is_uncertain(one: MeanInterval, other: MeanInterval) -> bool:

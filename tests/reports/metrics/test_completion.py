@@ -92,7 +92,7 @@ def test_mean_is_of_completed_transfers_unless_over_one_percent_is_missing(
 
 
 def test_unfinished_transfers_are_counted_beside_their_numbers(tmp_path: Path) -> None:
-    """A percentile among the unfinished is at least the longest time of those that completed."""
+    """A percentile among the unfinished is at least what it is if they are shorter than all others."""
     rows = [transfer(PAIR, fct_ns=1_000 * n, transfer_id=n) for n in range(1, 200)]
     results = Results(tiny_view(tmp_path, {"flows": [*rows, transfer(PAIR, transfer_id=200, **LOST)]}).run)
     (setting,) = results.measured_settings
@@ -229,3 +229,21 @@ def test_estimates_of_agents(tmp_path: Path, metric: str, value: float) -> None:
 def test_older_run_has_no_overruled_share(tmp_path: Path) -> None:
     samples = [{"flow_id": PAIR, "rtt_ns": 1, "accepted": True}]
     assert measure(tmp_path, "overruled_share", {"rtt": samples}) is None
+
+
+@pytest.mark.parametrize(
+    ("metric", "unfinished", "at_least"),
+    [("long_fct_p90_ns", 11, 79), ("fct_p99_ns", 11, 88), ("long_fct_p50_ns", 60, None)],
+)
+def test_unfinished_transfers_may_be_shorter_than_all_others(
+    tmp_path: Path, metric: str, unfinished: int, at_least: float | None
+) -> None:
+    """The p90 of 11 zeros and of 1 to 89 ns is 79 ns. A median among 60 zeros is unknown."""
+    large = {"size_bytes": 10**6}
+    rows = [transfer(PAIR, fct_ns=n, transfer_id=n, **large) for n in range(1, 101 - unfinished)]
+    rows += [transfer(PAIR, transfer_id=200 + n, **LOST, **large) for n in range(unfinished)]
+    view = tiny_view(tmp_path, {"flows": rows})
+    bound = METRICS[metric].bound
+    assert bound is not None
+    assert METRICS[metric].of(view, SECOND) == math.inf
+    assert bound(view, SECOND) == at_least

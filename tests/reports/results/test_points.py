@@ -165,3 +165,22 @@ def test_question_names_measures_in_the_order_of_its_words() -> None:
     experiment = {"workload": {"kind": "incast"}, "question": question}
     topics = topics_of(Manifest.model_validate(manifest([], experiment=experiment)))
     assert [own[0].metric for own in topics] == ["aggregate_share", "queue_p50_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("question", "leads"),
+    [
+        ("How much does a heavy load raise the latency of RDMA?", ["mesh_rc_p99_ns"]),
+        ("How much noise in its RTT samples does it bear before it loses throughput?", ["aggregate_share"]),
+        ("Does the floor of the base RTT change the throughput?", ["aggregate_share"]),
+        ("Does it lower the RTT?", ["mesh_rc_p99_ns"]),
+        ("Does an ingress that may take 1/64 of the buffer cause pauses?", ["paused_sum_ns"]),
+        ("Which setting takes DCQCN below half of its share?", ["jain"]),
+        ("Does a permutation take as long as published?", ["whole_ns"]),
+        ("What explains the detail?", []),
+        ("What explains the tail?", ["slowdown_p99"]),
+    ],
+)
+def test_words_that_name_a_factor_are_no_measure(question: str, leads: list[str]) -> None:
+    topics = topics_of(Manifest.model_validate(manifest([], experiment={"question": question})))
+    assert [own[0].metric for own in topics] == leads

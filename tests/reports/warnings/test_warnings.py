@@ -18,6 +18,7 @@ from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.reports.warnings import warnings_of
 from rogue.reports.warnings.seeds import SEEDS_MAX, seeds_needed
+from rogue.reports.warnings.warning import RunWarning
 
 INCAST = """\
 name: incast
@@ -81,6 +82,11 @@ def test_plan_names_recovery_times_and_single_runs(tmp_path: Path) -> None:
     assert "chance" not in longer
 
 
+def test_transfers_that_end_by_themselves_are_not_too_short(tmp_path: Path) -> None:
+    text = INCAST.replace(", repeat_for: 5ms", "")
+    assert not any("recovery times" in sentence for sentence in sentences(run_of(tmp_path, text)))
+
+
 def test_network_without_congestion(tmp_path: Path) -> None:
     (calm,) = sentences(run_of(tmp_path, CALM))
     assert calm == (
@@ -121,11 +127,54 @@ def written(tmp_path: Path) -> Written:
 
 
 def test_difference_smaller_than_that_of_seeds(written: Written) -> None:
-    headline = (
-        "With 4 seeds, RoGUE differs by less than the seeds do from Native RoCE (mean completion time)."
-    )
+    headline = "With 4 seeds, the intervals of RoGUE overlap those of Native RoCE (mean completion time)."
+    assert headline in written([1000, 1400, 1000, 1400], [1100, 1500, 1100, 1500])
     assert headline not in written([1000, 1400, 1000, 1400], [2000, 2400, 2000, 2400])
     assert headline not in written([1000, 1400, 1000, 1400], [1001, 1401, 1001, 1401])
+
+
+def overlap(
+    directory: Path,
+    question: str | None = None,
+    points: int = 1,
+    seeds: tuple[int, int] = (4, 4),
+    later_ns: int = 200,
+) -> RunWarning:
+    """Return the warning about two transports whose means differ by later_ns at the first factor point."""
+    cells = [
+        (
+            cell(
+                f"{name}-{point}-r{seed}",
+                transport=name,
+                repetition=seed,
+                seed=seed,
+                factors={"workload.senders": point} if points > 1 else {},
+            ),
+            {"flows": [transfer("main/h0->h1", end_ns=time_ns, fct_ns=time_ns)]},
+        )
+        for name, number, more_ns in zip(("rogue", "roce"), seeds, (0, later_ns), strict=True)
+        for point in range(points)
+        for seed in range(1, number + 1)
+        for time_ns in [1_000 + 400 * (seed % 2) + (more_ns if point == 0 else 0)]
+    ]
+    run = write_cells(directory, cells, {"kind": "ping"}, **({"question": question} if question else {}))
+    (found,) = (each for each in warnings_of(Results(Run(run))) if "intervals of" in each.sentence)
+    return found
+
+
+def test_overlap_is_counted_by_point(tmp_path: Path) -> None:
+    assert "(mean completion time at 1 of 3 points)" in overlap(tmp_path, points=3).sentence
+
+
+def test_overlap_is_of_the_transport_that_the_question_names(tmp_path: Path) -> None:
+    warning = overlap(tmp_path, "Is native RoCE slower?")
+    assert "the intervals of Native RoCE overlap those of RoGUE" in warning.sentence
+
+
+def test_seeds_needed_are_more_than_there_are(tmp_path: Path) -> None:
+    """Four seeds of one transport have a wide interval, although the deviation asks for 11 of each."""
+    assert seeds_needed([1_000, 1_400] * 6, [1_280, 1_680] * 2) <= 12
+    assert "about 13 seeds" in overlap(tmp_path, seeds=(12, 4), later_ns=280).remedy
 
 
 @pytest.mark.parametrize(("effect", "seeds"), [(0.5, 64), (0.8, 26), (1.0, 17)])
