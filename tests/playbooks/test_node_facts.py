@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.rogue.testbed.plugins.module_utils.settings import card_of
+from ansible_collections.rogue.testbed.plugins.module_utils.card_priorities import card_of
 from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import BEFORE, establish
 from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError, StateError
 from ansible_collections.rogue.testbed.plugins.modules import kernel_settings, node_facts

@@ -9,7 +9,8 @@ import os
 import shutil
 from typing import Any
 
-from .settings import KINDS, Kind
+from .kind import Kind
+from .settings import KINDS
 from .system import CommandError, StateError, System
 
 BEFORE = "/var/lib/rogue/before.json"

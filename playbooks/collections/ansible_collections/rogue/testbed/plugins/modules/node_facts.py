@@ -16,7 +16,8 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils.settings import KINDS, MLX4, MLX5, Card, card_of
+from ..module_utils.card_priorities import MLX4, MLX5, Card, card_of
+from ..module_utils.settings import KINDS
 from ..module_utils.snapshot import BEFORE, drift, named_modules
 from ..module_utils.system import CommandError, StateError, System, text_of
 
