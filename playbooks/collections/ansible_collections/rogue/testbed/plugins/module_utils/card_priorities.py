@@ -90,22 +90,30 @@ class CardPriorities(Kind):
             raise StateError(
                 f"interface {key}: {driver or 'its driver'} has no priorities; this needs a card, and dcb"
             )
+        if not speaks_dcbx_on_host(there):
+            there = self._take_dcbx(system, key)
         kinds, shares, classes = ["ets"] * CLASSES, self._SHARES_PERCENT, range(CLASSES)
         pauses = ("on" if priority in wanted["paused"] else "off" for priority in range(CLASSES))
         table = f"{wanted['dscp']}:{wanted['priority']}" if wanted["trust"] == "dscp" else ""
         objects = {
-            "dcbx": {"mode": "host ieee"},
             "ets": {"tc-tsa": _pairs(kinds), "tc-bw": _pairs(shares), "prio-tc": _pairs(classes)},
             "pfc": {"prio-pfc": _pairs(pauses)},
             "maxrate": {"tc-maxrate": _pairs(["0bit"] * CLASSES)},
             "app": {"dscp-prio": table},
         }
         self._change(system, key, {**there, "ets": {}}, objects)
-        if not speaks_dcbx_on_host(self.observe(system, key)):
+
+    def _take_dcbx(self, system: System, key: str) -> Value:
+        """Move DCBX to the host; return the objects then, without those that the switch gave the firmware."""
+        try:
+            system.run(["dcb", "dcbx", "set", "dev", key, "host", "ieee"])
+        except CommandError as error:
             raise StateError(
-                f"interface {key}: its firmware keeps DCBX, and may take ETS and PFC from the switch; "
-                "disable DCBX on the switch, or in the firmware with mstconfig (DCBX_IEEE_P1, DCBX_CEE_P1)"
-            )
+                f"interface {key}: its firmware keeps DCBX ({error.stderr.strip()}), and may take ETS and "
+                "PFC from the switch; disable DCBX on the switch, or in the firmware with mstconfig "
+                "(DCBX_IEEE_P1, DCBX_CEE_P1)"
+            ) from error
+        return self.observe(system, key)
 
     def restore(self, system: System, key: str, before: Value) -> None:
         """Set each object that differs.
@@ -127,15 +135,11 @@ class CardPriorities(Kind):
     def _change(system: System, key: str, there: Value, wanted: Value) -> None:
         """Set the objects that differ, each in one call, because dcb checks shares and kinds together.
 
-        DCBX first: a card whose firmware negotiates may get shares and pauses from the switch.
         mlx5 drops the link when pauses change. It trusts the DSCP while its table has an entry, so entries
         are added before others are deleted.
         """
         for name, words in wanted.items():
-            if name == "dcbx":
-                if not speaks_dcbx_on_host(there):
-                    system.run(["dcb", "dcbx", "set", "dev", key, *words["mode"].split()])
-            elif name == "app":
+            if name == "app":
                 old, new = (each.get("dscp-prio", "").split() for each in (there.get("app", {}), words))
                 for verb, pairs in (("add", set(new) - set(old)), ("del", set(old) - set(new))):
                     if pairs:
