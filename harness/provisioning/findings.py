@@ -16,6 +16,7 @@ FREE_BYTES_MIN: Final = 50_000_000
 CLOCK_OFFSET_MAX_S: Final = 600.0
 """The harness corrects for offsets; a larger one makes logs and certificates misleading."""
 _SENTENCE: Final = re.compile(r"(?:(.*?): )?got (.*?), expected (.*?)(?:; (.*))?", re.DOTALL)
+_MLX5: Final = "mlx5_core"
 _REACH: Final = "check that it runs and that SSH reaches it"
 _PROVISION: Final = "run `rogue provision`"
 _WITH_PLUGINS: Final = f"{_PROVISION}, with the plug-ins of the experiment if it has any"
@@ -183,13 +184,21 @@ def _interface(host: Host, facts: Facts) -> Iterator[Finding]:
 
 
 def _dcbx(host: Host, interface: str, card: Facts | None) -> Iterator[Finding]:
-    """Yield a firmware that negotiates DCBX: if it is willing, the switch's ETS and PFC replace ours."""
+    """Yield a firmware that negotiates DCBX: if it is willing, the switch's ETS and PFC replace ours.
+
+    ConnectX-3 has no such firmware, so its mode need not be readable.
+    """
     if card is None or host.variables.rdma_device_kind != "card" or "host" in card["dcbx"].split():
+        return
+    what, expected = f"DCBX of {interface}", "`host`: otherwise the switch may override ETS and PFC"
+    if not card["dcbx"]:
+        if card["driver"] == _MLX5:
+            advice = f"{_PROVISION}; if it is not enough, install iproute2 with dcb"
+            yield Finding(host.name, what, "a mode that cannot be read", expected, advice, refuses=False)
         return
     willing = {True: "and is willing", False: "and is not willing", None: "and may be willing"}
     got = f"`{card['dcbx']}`: the firmware negotiates {willing[card['is_willing']]}"
-    expected = "`host`: otherwise the switch may override ETS and PFC"
-    yield Finding(host.name, f"DCBX of {interface}", got, expected, _PROVISION)
+    yield Finding(host.name, what, got, expected, _PROVISION)
 
 
 def _rdma(host: Host, facts: Facts) -> Iterator[Finding]:

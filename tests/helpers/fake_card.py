@@ -36,6 +36,7 @@ class FakeCardNode(FakeNode):
         self.link_toggles = 0
         self.dcbx = ["cee", "ieee"] if driver == "mlx5_core" else ["host", "cee", "ieee"]
         self.keeps_dcbx = False
+        self.has_dcb = True
         self.mstconfig = ""
         self.features = dict(zip(_OFFLOADS.values(), ("off", "on", "off"), strict=True))
         self.moderation = {"adaptive-rx": "on", "rx-usecs": "8"}
@@ -97,6 +98,8 @@ class FakeCardNode(FakeNode):
         self.features, self.moderation = fresh.features, fresh.moderation
 
     def _dcb(self, command: list[str], text: str) -> str:
+        if not self.has_dcb:
+            raise CommandError(command, "dcb is not installed")
         words = [word for word in command if word != "-N"]
         name, verb, interface = words[1], words[2], words[4]
         if name == "dcbx" and interface == "eth1":
@@ -122,15 +125,20 @@ class FakeCardNode(FakeNode):
         return ""
 
     def _dcbx(self, command: list[str], verb: str, words: list[str]) -> str:
-        """mlx5 refuses a mode without host, mlx4 both versions; without words `dcb` prints its help."""
+        """mlx5 refuses a mode without host, mlx4 both versions; without words `dcb` prints its help.
+
+        Pauses that the firmware took from the switch end when the host takes over.
+        """
         if verb == "show":
             return " ".join(self.dcbx) + " \n"
         if not words:
             return ""
-        if "host" not in words or (self.driver == "mlx4_core" and {"cee", "ieee"} <= set(words)):
+        is_refused = "host" not in words or (self.driver == "mlx4_core" and {"cee", "ieee"} <= set(words))
+        if is_refused or self.keeps_dcbx:
             raise CommandError(command, "Attribute write: Invalid argument")
-        if not self.keeps_dcbx:
-            self.dcbx = words
+        if "host" not in self.dcbx:
+            self.objects["pfc"] = {"prio-pfc": _all("off")}
+        self.dcbx = words
         return ""
 
     def _mstconfig(self, command: list[str], _text: str) -> str:

@@ -243,10 +243,36 @@ def test_firmware_hands_dcbx_to_the_host_and_gets_it_back(tmp_path: Path) -> Non
     assert "host" not in node.dcbx
 
 
+def test_pauses_taken_from_the_switch_are_set_again(tmp_path: Path) -> None:
+    """The firmware negotiated the pauses that we want, and they end with its DCBX."""
+    node = FakeCardNode(tmp_path)
+    node.objects["pfc"]["prio-pfc"] = "0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off"
+    set_all(node, priorities("pcp", 3))
+    assert [command for command in node.commands if " show " not in command] == [TO_HOST, SET_ETS, SET_PFC]
+
+
+def test_dcbx_is_given_back_on_a_node_whose_first_state_lacks_it(tmp_path: Path) -> None:
+    """Provisioning once did not store the owner of DCBX, and did not change it."""
+    node = FakeCardNode(tmp_path)
+    keep(node, [], False)
+    before = state(node)
+    old = KINDS["card_priorities"].observe(node, "eth1")
+    del old["dcbx"]
+    stored = {**json.loads(node.path(BEFORE).read_text()), "card_priorities": {"eth1": old}}
+    node.path(BEFORE).write_text(json.dumps(stored))
+    node.objects["ets"] = {"tc-tsa": ETS, "tc-bw": SHARES, "prio-tc": ONE_TO_ONE}
+    set_all(node, priorities(), check=True)
+    assert json.loads(node.path(BEFORE).read_text()) == stored
+    set_all(node, priorities())
+    assert node.dcbx == ["host", "ieee"]
+    assert restore(node, False)[2] == []
+    assert state(node) == before
+
+
 def test_firmware_that_keeps_dcbx_is_an_error(tmp_path: Path) -> None:
     node = FakeCardNode(tmp_path)
     node.keeps_dcbx = True
-    with pytest.raises(StateError, match="eth1: its firmware keeps DCBX, and may take ETS and PFC from the"):
+    with pytest.raises(StateError, match=r"eth1: its firmware keeps DCBX .*Invalid argument.*mstconfig"):
         set_all(node, priorities())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.rogue.testbed.plugins.module_utils.settings import card_of
+from ansible_collections.rogue.testbed.plugins.module_utils.card_priorities import card_of
 from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import BEFORE, establish
 from ansible_collections.rogue.testbed.plugins.module_utils.system import CommandError, StateError
 from ansible_collections.rogue.testbed.plugins.modules import kernel_settings, node_facts
@@ -242,6 +242,20 @@ def test_dcbx_and_its_firmware(tmp_path: Path) -> None:
     assert card()["is_willing"] is True
     node.mstconfig = node.mstconfig.replace("P1     True(1)", "P1     False(0)")
     assert card()["is_willing"] is False
+    node.dcbx = ["host", "ieee"]
+    node.commands.clear()
+    assert (card()["dcbx"], card()["is_willing"]) == ("host ieee", None)
+    assert not [each for each in node.commands if "config" in each], (
+        "only firmware that negotiates is willing"
+    )
+
+
+def test_dcbx_is_not_known_without_dcb(tmp_path: Path) -> None:
+    node = FakeCardNode(tmp_path)
+    node.has_dcb = False
+    node.mstconfig = "   DCBX_WILLING_P1     True(1)\n"
+    found = examine(node, {**OPTIONS, "interfaces": ["eth1"]})["interfaces"]["eth1"]["card"]
+    assert (found["dcbx"], found["is_willing"]) == ("", None)
 
 
 def test_idle_states_by_file(tmp_path: Path) -> None:

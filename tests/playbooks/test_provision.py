@@ -47,6 +47,7 @@ NODES: dict[str, dict[str, Any]] = {
         **CARD, "driver": "mlx4_core", "only": "ofed", "ofed_version": "4.9-7.1",
         "facts": {"kernel": "5.4.0-100-generic"},
     },
+    "other_card": {**CARD, "only": "ofed", "facts": {"interfaces": {"eth1": {"card": None}}}},
     "archive": {**CARD, "only": "ofed", "ofed_version": "2.9.1"},
     "soft_roce": {
         **SOFT_ROCE,
@@ -92,6 +93,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("dcqcn", {"facts": UNKNOWN_DCQCN, "dcqcn_state": "disabled"}),
     ("roce", {"facts": {"interfaces": {"eth1": {"card": None}}}}),
     ("ofed", {**DOCA, "facts": {"kernel": "6.1-headers-absent"}}),
+    ("ofed", {**DOCA, "facts": {"interfaces": {"eth1": {"card": None}}}}),
     ("packages", {"wanted": ["absent"]}),
     ("packages", {"wanted": ["absent"], "facts": RHEL}),
     ("packages", {"wanted": ["a b"]}),

@@ -127,6 +127,25 @@ def test_firmware_that_negotiates_dcbx_is_refused(
     assert finding.is_healed_by_provisioning
 
 
+@pytest.mark.parametrize(("driver", "count"), [("mlx5_core", 1), ("mlx4_core", 0)])
+def test_unreadable_dcbx_is_a_warning(tmp_path: Path, driver: str, count: int) -> None:
+    """ConnectX-3 has no firmware that negotiates."""
+    cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
+    facts = all_facts()
+    for host in ("h0", "h1"):
+        of_card(facts, host)
+        facts[host]["interfaces"]["eth1"]["card"] = card_facts(driver=driver)
+    facts["h1"]["interfaces"]["eth1"]["card"]["dcbx"] = ""
+    found = judge(cards, FILES, Examination(facts, {}, {}))
+    assert len(found) == count
+    for finding in found:
+        assert str(finding).startswith(
+            "warning: h1: DCBX of eth1: got a mode that cannot be read, expected `h"
+        )
+        assert finding.is_healed_by_provisioning
+        assert "install iproute2 with dcb" in finding.advice
+
+
 def test_hosts_must_pause_and_trust_alike(tmp_path: Path) -> None:
     cards = load_inventory(write_inventory(tmp_path, ("soft_roce}", "card}")))
     facts = all_facts()

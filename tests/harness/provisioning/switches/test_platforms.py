@@ -168,6 +168,13 @@ PAUSE = {"pauses": True, "headroom_bytes": 9}
             {"marks": {**WRED, "to_bytes": 7_904_001}},
             "got 7904001 bytes, expected at most 38000 cells, 7904000 bytes",
         ),
+        ("comware", {"marks": {**WRED, "from_bytes": 37_999 * 208, "to_bytes": 38_000 * 208}}, None),
+        (
+            "comware",
+            {"marks": {**WRED, "from_bytes": 38_000 * 208, "to_bytes": 38_000 * 208}},
+            "got 7904000 bytes, expected at most 37999 cells, 7903792 bytes, as the high limit is a cell "
+            "above",
+        ),
         (
             "comware",
             {"marks": {**WRED, "from_bytes": 103}},
@@ -294,6 +301,15 @@ def test_comware_rounds_to_its_units_and_says_so() -> None:
     assert "queue 3 drop-level 0 low-limit 720 high-limit 7212 discard-probability 33" in commands
     exact = wanted("comware", switch_priorities={"3": {"marks": {**MARKS, **drops}}})
     assert comware.roundings(exact) == []
+
+
+@pytest.mark.parametrize(("cells", "to_cells"), [(0.4, 0), (1, 0), (1.4, 0), (2, 2)])
+def test_a_slope_of_one_comware_cell_is_a_step(cells: float, to_cells: int) -> None:
+    """A step's high limit is one cell above its low limit, so it reads back as a slope of one cell does."""
+    marks = {**WRED, "to_bytes": 208_000 + round(208 * cells), "probability": 0.5}
+    requested = wanted("comware", switch_priorities={"3": {"marks": marks}})
+    ((_, found),) = requested.marking
+    assert load_platform("comware").rounded(found, 208).to_bytes == 208_000 + 208 * to_cells
 
 
 @pytest.mark.parametrize("platform", [each for each in PLATFORMS if each != "comware"])

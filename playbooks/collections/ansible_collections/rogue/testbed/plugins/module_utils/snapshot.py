@@ -9,7 +9,8 @@ import os
 import shutil
 from typing import Any
 
-from .settings import KINDS, Kind
+from .kind import Kind
+from .settings import KINDS
 from .system import CommandError, StateError, System
 
 BEFORE = "/var/lib/rogue/before.json"
@@ -80,6 +81,8 @@ def establish(system: System, wanted: dict[str, dict[str, Any]], check: bool) ->
             before[name][key] = observed
             if not check:
                 save(system, BEFORE, before)
+        elif _add_unstored(before[name], key, observed) and not check:
+            save(system, BEFORE, before)
         last = left.setdefault(name, {}).get(key)
         is_met = kind.is_met(observed, value, last)
         if not is_met and not check:
@@ -91,6 +94,15 @@ def establish(system: System, wanted: dict[str, dict[str, Any]], check: bool) ->
             left[name][key] = {"wanted": value, "observed": after}
             save(system, LEFT, left)
     return changes
+
+
+def _add_unstored(values: dict[str, Any], key: str, observed: object) -> bool:
+    """Add the parts of a value that an earlier release did not observe, and so did not change."""
+    old = values[key]
+    if not isinstance(observed, dict) or not isinstance(old, dict) or observed.keys() <= old.keys():
+        return False
+    values[key] = {**observed, **old}
+    return True
 
 
 def restore(system: System, check: bool) -> tuple[Changes, list[str], list[str]]:

@@ -13,8 +13,11 @@ _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C"}
 
 _SET_DCB, _SET_DCBX, _INTERFACE, _DCBX = 79, 23, 1, 14
 """RTM_SETDCB, DCB_CMD_SDCBX, DCB_ATTR_IFNAME and DCB_ATTR_DCBX.  Source: Linux, uapi/linux/dcbnl.h."""
-_REQUEST, _ERROR, _STATUS_AT = 1, 2, 24
-"""A reply has one byte of status after its header, the DCB header and the attribute's header."""
+_REQUEST, _ERROR, _ERROR_AT, _STATUS_AT = 1, 2, 16, 24
+"""An error has its negative number after the header.
+
+Any other reply has one byte of status after its header, the DCB header and the attribute's header.
+"""
 
 
 class StateError(Exception):
@@ -74,9 +77,13 @@ class System:
             channel.settimeout(COMMAND_LIMIT_S)
             channel.send(header + attributes)
             reply = channel.recv(4096)
-        if struct.unpack_from("=IH", reply)[1] == _ERROR or reply[_STATUS_AT]:
+        is_error = struct.unpack_from("=IH", reply)[1] == _ERROR
+        if is_error or reply[_STATUS_AT]:
+            number = -struct.unpack_from("=i", reply, _ERROR_AT)[0]
+            reason = os.strerror(number) if is_error else f"status {reply[_STATUS_AT]}"
             raise StateError(
-                f"interface {interface}: its driver does not give DCBX back to the firmware; reboot the node"
+                f"interface {interface}: its driver does not give DCBX back to the firmware ({reason}); "
+                "reboot the node"
             )
 
     def is_root(self) -> bool:

@@ -16,7 +16,8 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils.settings import KINDS, MLX4, MLX5, Card, card_of
+from ..module_utils.card_priorities import MLX4, MLX5, Card, card_of
+from ..module_utils.settings import KINDS
 from ..module_utils.snapshot import BEFORE, drift, named_modules
 from ..module_utils.system import CommandError, StateError, System, text_of
 
@@ -197,6 +198,7 @@ def _card(system: System, name: str) -> Facts | None:
         there = KINDS["card_priorities"].observe(system, name)
     except CommandError:  # dcb is not installed yet
         there = {}
+    mode = there.get("dcbx", {}).get("mode", "")
     pauses = dict(pair.split(":") for pair in there.get("pfc", {}).get("prio-pfc", "").split())
     has_table = bool(there.get("app", {}).get("dscp-prio"))
     device = f"/sys/class/net/{name}/device"
@@ -204,8 +206,8 @@ def _card(system: System, name: str) -> Facts | None:
     return {
         **card._asdict(),
         "model": system.read(f"/sys/class/infiniband/{card.device}/hca_type"),
-        "dcbx": there.get("dcbx", {}).get("mode", "host"),
-        "is_willing": _is_willing(system, card),
+        "dcbx": mode,
+        "is_willing": None if not mode or "host" in mode.split() else _is_willing(system, card),
         "trust": "dscp" if card.driver == MLX5 and has_table else "pcp" if there else "",
         "paused": [int(priority) for priority, state in pauses.items() if state == "on"],
         "dcqcn": dcqcn_of(system, name, card),
