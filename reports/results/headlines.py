@@ -47,6 +47,8 @@ _INTERVALS: Final = Headline(
 )
 _JAIN: Final = Headline("jain", "Jain’s index")
 _PROBE: Final = Headline("probe_p50_ns", "median probe latency")
+_RDMA_PINGS: Final = Headline("mesh_rc_p99_ns", "p99 latency of RDMA pings")
+_TCP_PINGS: Final = Headline("mesh_tcp_p99_ns", "p99 latency of TCP pings")
 _QUEUE: Final = Headline("queue_p50_bytes", "median queue")
 _MEAN_TIME: Final = Headline("fct_mean_ns", "mean completion time")
 _LONG: Final = Headline("long_fct_p50_ns", "median completion time of long transfers")
@@ -83,7 +85,10 @@ _SERVER_CPU: Final = Headline("server_cpu_share", "processor load of the server"
 # What words of a question ask for; the first measure that the run has answers.
 _TOPICS: Final[tuple[tuple[str, tuple[Headline, ...]], ...]] = (
     (r"queues?\b(?! pair)", (_QUEUE,)),
-    (r"latency|round trip|\brtt\b|round-trip", (_PROBE, _ESTIMATE)),
+    (
+        r"latency|round trip|(?<!base )(?<!/ )\brtt\b(?! samples)|round-trip",
+        (_PROBE, _RDMA_PINGS, _TCP_PINGS, _ESTIMATE),
+    ),
     (r"fair|level|shares?\b", (_JAIN, _LEVEL_JAIN)),
     (r"throughput|capacity|line rate", (_SHARE, _AGGREGATE)),
     (r"lose (fewer )?packets|losses", (_DROPPED, _RESENT)),
@@ -91,8 +96,8 @@ _TOPICS: Final[tuple[tuple[str, tuple[Headline, ...]], ...]] = (
     (r"paused?\b|pauses", (_PAUSED,)),
     (r"deadlock", (_DEADLOCK,)),
     (r"slowdown", (_SLOWDOWN_TAIL, _SLOWDOWN)),
-    (r"complet|sooner|longer|\btakes?\b", (_WHOLE, _MEAN_TIME)),
-    (r"tail", (_SLOWDOWN_TAIL, _TAIL)),
+    (r"complet|sooner|takes? (as )?long|how much longer does", (_WHOLE, _MEAN_TIME)),
+    (r"\btails?\b", (_SLOWDOWN_TAIL, _TAIL)),
     (r"surviv|\bkills?\b", (_FAILED, _UNFINISHED)),
     (r"processor", (_CLIENT_CPU, _SERVER_CPU)),
 )

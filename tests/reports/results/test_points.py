@@ -160,6 +160,34 @@ def test_first_kind_with_headlines_decides(experiment: dict[str, object], headli
     assert headlines_of(Manifest.model_validate(manifest([], experiment=experiment))) is headlines
 
 
+@pytest.mark.parametrize(
+    ("question", "topics"),
+    [
+        (
+            "How much noise in its RTT samples is borne before an incast loses throughput?",
+            ["aggregate_share"],
+        ),
+        ("Does the paper's own floor of the base RTT change the throughput?", ["aggregate_share"]),
+        ("Which floor makes cwnd / RTT match the throughput?", ["aggregate_share"]),
+        ("Do switches pause more when an ingress may take 1/64 of the buffer?", ["paused_sum_ns"]),
+        ("Which details take it below its share, where the path is longer?", ["jain"]),
+        ("How much processor time does each take?", ["client_cpu_share"]),
+        ("Does a permutation take as long?", ["whole_ns"]),
+        ("How much longer does a READ take?", ["whole_ns"]),
+        ("Does the tail of the RTT grow?", ["slowdown_p99", "probe_p50_ns"]),
+    ],
+)
+def test_words_that_name_no_measure_are_no_topic(question: str, topics: list[str]) -> None:
+    found = topics_of(Manifest.model_validate(manifest([], experiment={"question": question})))
+    assert [own[0].metric for own in found] == topics
+
+
+def test_latency_of_a_ping_mesh_is_a_topic() -> None:
+    question = "How much does a heavy load raise the latency of RDMA?"
+    (topic,) = topics_of(Manifest.model_validate(manifest([], experiment={"question": question})))
+    assert {"mesh_rc_p99_ns", "mesh_tcp_p99_ns"} <= {each.metric for each in topic}
+
+
 def test_question_names_measures_in_the_order_of_its_words() -> None:
     question = "Does it carry the throughput with short queues, not fewer queue pairs?"
     experiment = {"workload": {"kind": "incast"}, "question": question}
