@@ -11,6 +11,7 @@ from rogue.harness.commands import options as opt
 from rogue.harness.commands.opening import open_runs, write_output
 from rogue.harness.commands.search import tried_weaknesses
 from rogue.harness.errors import ExitCode, UsageError
+from rogue.harness.experiment.find import found_files
 from rogue.harness.plugins.trust import Trust
 from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.terminal import inform, notify, print_document
@@ -56,8 +57,8 @@ def gate(
 
     The exit code is then 9. Identical tables pass at once. Otherwise each measure of each setting is tested:
     it is worse if it moves in its worse direction by more than the margin, and by more than chance; false
-    discoveries are at most 1 % of all rows that differ. A setting or a measure that only the baseline has is
-    a regression.
+    discoveries are on average at most 1 % of the rows that differ. Also a regression: a setting or a measure
+    that only the baseline has, or of which fewer cells finish. A test needs two or more repetitions.
 
     With --transport, known weaknesses are tried as in `rogue weaknesses`, on the simulator. One that the
     transport shares fails the gate unless --shares names it.
@@ -68,11 +69,13 @@ def gate(
       rogue gate results/main/* results/branch/* --transport roce+mine --plugin mine.py --shares oscillation
     """
     from rogue.reports.comparison import checks as shown
-    from rogue.reports.comparison.gate import MovedPicture, are_identical, checks_of, moved
+    from rogue.reports.comparison.gate import MovedPicture, are_identical, checks_of, has_test, moved
     from rogue.reports.comparison.two_runs import compare, conclusions, other_differences
+    from rogue.reports.quantities import counted
     from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
 
+    _check_options(transport, findings or [], shares or [])
     trust = Trust(tuple(plugins or ()), trusts_plugins)
     manifests = open_runs([baseline, candidate], trust, accepts_damage=accepts_damage)
     picture = None
@@ -89,12 +92,16 @@ def gate(
             expected = "two runs with a transport and factor point in common that finished in both"
             raise UsageError(f"gate: got {baseline} and {candidate}, expected {expected}.")
         found = checks_of(compared, *results)
+        if not shown.has_failed(found) and not has_test(compared):
+            runs = min(min(len(each.first), len(each.second)) for each in compared)
+            expected = "enough for a test: two, four if their values are equal"
+            raise UsageError(
+                f"gate: got {counted(runs, 'run')} per setting, expected {expected}; set repetitions."
+            )
         sentences = [*other_differences(*results), *conclusions(compared), f"The margin is {margin:.3g}."]
         picture = MovedPicture(compared, margin).svg()
     if transport is not None:
         found += _weaknesses(transport, findings or [], shares or [], out or DEFAULT_OUT, plugins or [], jobs)
-    elif findings or shares:
-        raise UsageError("gate: got --finding or --shares, expected --transport with it; name the transport.")
     if junit is not None:
         write_output(junit, shown.junit_text(found, f"{baseline} and {candidate}"))
         inform(f"JUnit: {junit}")
@@ -110,9 +117,19 @@ def gate(
         print_document({**document, "checks": shown.content(found), "sentences": sentences})
     else:
         lines = [f"{each.state}: {each.group}, {each.name}: {each.text}" for each in moved(found)]
-        answer = "regression" if has_failed else "no regression"
-        typer.echo("\n".join(map(printable, [*lines, *sentences, shown.summary(found), answer])))
+        sentences = [*sentences, shown.summary(found), shown.answer(found)]
+        typer.echo("\n".join(map(printable, [*lines, *sentences])))
     return ExitCode.REGRESSION if has_failed else ExitCode.OK
+
+
+def _check_options(transport: str | None, findings: list[str], shares: list[str]) -> None:
+    """Refuse options about weaknesses that will not be tried."""
+    if transport is None and (findings or shares):
+        raise UsageError("gate: got --finding or --shares, expected --transport with it; name the transport.")
+    names = [Path(each).stem for each in findings] or [each.stem for each in found_files()]
+    if unknown := set(shares) - set(names):
+        text = f"got --shares {', '.join(sorted(unknown))}, expected one of {', '.join(names)}"
+        raise UsageError(f"gate: {text}.")
 
 
 def _weaknesses(
@@ -131,8 +148,4 @@ def _weaknesses(
         elif each.verdict in (Verdict.SHARED, Verdict.PARTLY) and each.name not in shares:
             state = State.FAILED
         found.append(Check("known weaknesses", each.name, state, f"{transport} {each.verdict}; {each.text}"))
-    unknown = set(shares) - {each.name for each in found}
-    if unknown:
-        names = ", ".join(each.name for each in found)
-        raise UsageError(f"gate: got --shares {', '.join(sorted(unknown))}, expected one of {names}.")
     return found

@@ -119,8 +119,8 @@ def compare(
     """Print how two runs differ, and whether that is more than chance.
 
     Each repetition counts as one value of a measure; equal seeds are compared in pairs. Runs differ if
-    t-tests find more than the margin, and are equivalent if they find less; of all rows that differ at most
-    1 % do by chance. "Not decided" and "not enough runs" are answers.
+    t-tests find more than the margin, and are equivalent if they find less; of the rows that differ on
+    average at most 1 % do so by chance. "Not decided" and "not enough runs" are answers.
     --json prints all comparisons, with the values of each run in base units; infinite values are null.
 
     \b

@@ -44,6 +44,17 @@ def has_failed(checks: Sequence[Check]) -> bool:
     return any(each.state is State.FAILED for each in checks)
 
 
+def answer(checks: Sequence[Check]) -> str:
+    """Return the answer of a gate; checks that are not decided are part of it."""
+    if has_failed(checks):
+        return "regression"
+    undecided = sum(each.state is State.OPEN for each in checks)
+    if not undecided:
+        return "no regression"
+    verb = "is" if undecided == 1 else "are"
+    return f"no regression found; {undecided} of {counted(len(checks), 'check')} {verb} not decided"
+
+
 def summary(checks: Sequence[Check]) -> str:
     """Count the checks in a sentence."""
     counts = [(sum(each.state is state for each in checks), state.value) for state in State]
@@ -53,7 +64,7 @@ def summary(checks: Sequence[Check]) -> str:
 def junit_text(checks: Sequence[Check], name: str) -> str:
     """Return the checks as JUnit XML: a suite per group, a failure per regression."""
     suites = ET.Element("testsuites", name=printable(name))
-    for group, own in groupby(checks, key=lambda each: each.group):
+    for group, own in groupby(sorted(checks, key=_group), key=_group):
         cases = list(own)
         failures = sum(each.state is State.FAILED for each in cases)
         skipped = sum(each.state is State.OPEN for each in cases)
@@ -73,8 +84,9 @@ def junit_text(checks: Sequence[Check], name: str) -> str:
 
 def markdown_text(checks: Sequence[Check], sentences: Sequence[str], picture: str | None) -> str:
     """Return a summary: the answer, the measures that moved, their picture, and the other checks."""
-    answer = "❌ Regression" if has_failed(checks) else "✅ No regression"
-    lines = [f"## {answer}", "", *map(_safe, sentences), ""]
+    text = answer(checks)
+    mark = _MARKS[State.FAILED if has_failed(checks) else State.PASSED]
+    lines = [f"## {mark} {text[0].upper()}{text[1:]}", "", *map(_safe, sentences), ""]
     moved = sorted((each for each in checks if each.cells and each.state in MOVED), key=_failed_first)
     if moved:
         lines += [_row(_HEAD), _row(["---"] * len(_HEAD))]
@@ -86,6 +98,10 @@ def markdown_text(checks: Sequence[Check], sentences: Sequence[str], picture: st
         for each in others
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _group(check: Check) -> str:
+    return check.group
 
 
 def _failed_first(check: Check) -> bool:

@@ -1,26 +1,29 @@
 """Decide whether a run is worse than its baseline."""
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple, Self
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from rogue.reports.comparison.checks import MOVED, Check, State
-from rogue.reports.comparison.equivalence import Verdict
+from rogue.reports.comparison.equivalence import ALPHA, Verdict
 from rogue.reports.comparison.two_runs import Compared
 from rogue.reports.drawing.layers import Layer, draw
 from rogue.reports.drawing.panels import figure_look, panels, plain
 from rogue.reports.drawing.svg import standalone_svg
 from rogue.reports.metrics import METRICS
-from rogue.reports.results import Results
+from rogue.reports.results import Results, Setting
 from rogue.reports.transport_styles import ALARM, INK, MUTED, TransportStyle
 from rogue.workloads.manifest import Manifest
+from rogue.workloads.records import CellStatus
 
 
 def are_identical(baseline: Manifest, candidate: Manifest) -> bool:
-    """True if both runs have the same cells with the same tables, byte for byte."""
-    return _tables(baseline) == _tables(candidate)
+    """True if both runs finished the same cells with the same tables, byte for byte."""
+    is_finished = all(each.status is CellStatus.OK for each in baseline.cells)
+    return is_finished and _tables(baseline) == _tables(candidate)
 
 
 def _tables(manifest: Manifest) -> tuple[object, object]:
@@ -29,7 +32,7 @@ def _tables(manifest: Manifest) -> tuple[object, object]:
 
 
 def checks_of(compared: Sequence[Compared], baseline: Results, candidate: Results) -> list[Check]:
-    """Return a check per row, and one per setting or measure that only the baseline has."""
+    """Return a check per row, and one per setting or measure of which the candidate has less."""
     return [*map(_check, compared), *_missing(compared, baseline, candidate)]
 
 
@@ -44,17 +47,68 @@ def _check(row: Compared) -> Check:
 
 def _missing(compared: Sequence[Compared], baseline: Results, candidate: Results) -> Iterator[Check]:
     there = {(each.setting.transport, each.setting.factors, each.metric.name) for each in compared}
-    settings = {(each.transport, each.factors) for each in candidate.measured_settings}
+    settings = {(each.transport, each.factors): each for each in candidate.measured_settings}
     for setting in baseline.measured_settings:
         key = setting.transport, setting.factors
-        if key not in settings:
+        other = settings.get(key)
+        if other is None:
             yield Check(
                 setting.title, "result", State.FAILED, "the candidate has no finished cell of this setting"
             )
             continue
+        cells = Part.of_cells(baseline, setting), Part.of_cells(candidate, other)
+        if cells[1].share < cells[0].share:
+            yield Check(setting.title, "cells", State.FAILED, _fewer("cells finished", *cells))
         for name, metric in METRICS.items():
-            if baseline.per_run(setting, name) and (*key, name) not in there:
+            runs = Part.of_runs(baseline, setting, name), Part.of_runs(candidate, other, name)
+            if runs[0].found and (*key, name) not in there:
                 yield Check(setting.title, metric.title, State.FAILED, "the candidate has no such number")
+            elif runs[1].share < runs[0].share:
+                state = State.FAILED if runs[1].is_rarer(runs[0]) else State.OPEN
+                yield Check(setting.title, metric.title, state, _fewer("runs have this number", *runs))
+
+
+class Part(NamedTuple):
+    """How many cells or runs of a setting have a result."""
+
+    found: int
+    total: int
+
+    @classmethod
+    def of_cells(cls, results: Results, setting: Setting) -> Self:
+        """Return the finished cells."""
+        return cls(len(results.views_of(setting)), len(setting.entries))
+
+    @classmethod
+    def of_runs(cls, results: Results, setting: Setting, metric: str) -> Self:
+        """Return the finished cells that have a metric."""
+        return cls(len(results.per_run(setting, metric)), len(results.views_of(setting)))
+
+    @property
+    def share(self) -> float:
+        """Return the part that has a result."""
+        return self.found / self.total
+
+    def is_rarer(self, other: Self) -> bool:
+        """True if the result is rarer than in the other part by more than chance. Fisher's exact test."""
+        from scipy.stats import fisher_exact  # slow to import, and few comparisons need it
+
+        table = np.array([[each.found, each.total - each.found] for each in (self, other)])
+        return bool(fisher_exact(table, alternative="less").pvalue <= ALPHA)
+
+
+def _fewer(what: str, baseline: Part, candidate: Part) -> str:
+    return (
+        f"{candidate.found} of {candidate.total} {what} in the candidate, "
+        f"{baseline.found} of {baseline.total} in the baseline"
+    )
+
+
+def has_test(compared: Sequence[Compared]) -> bool:
+    """True if a row was tested, or if all are identical."""
+    return any(each.verdict not in (Verdict.IDENTICAL, Verdict.TOO_FEW) for each in compared) or all(
+        each.verdict is Verdict.IDENTICAL for each in compared
+    )
 
 
 ROWS_MAX: Final = 40

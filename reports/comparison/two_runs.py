@@ -10,12 +10,14 @@ import pandas as pd
 
 from rogue.reports.comparison.equivalence import (
     ALPHA,
+    CERTAIN_MIN,
     MARGIN,
     RUNS_MIN,
     Difference,
     Runs,
     Verdict,
     difference,
+    matched,
     verdicts,
 )
 from rogue.reports.metrics import METRICS
@@ -72,7 +74,7 @@ def _labelled(side: str, run: Run, common: Collection[Point]) -> list[tuple[Poin
     ]
 
 
-HEAD: Final = ("setting", "measure", "A", "B", "B \u2212 A", "95 % interval", "p", "")
+HEAD: Final = ("setting", "measure", "A", "B", "B \u2212 A", "95 % interval", "adjusted p", "")
 _SHOWN_ELSEWHERE: Final = ("name", "title")
 _PLACES_SHOWN: Final = 8
 
@@ -87,6 +89,8 @@ class Compared:
     second: tuple[float, ...]
     difference: Difference
     verdict: Verdict
+    p: float | None = None
+    """Adjusted over all rows: the one that decides."""
 
     @property
     def differs(self) -> bool:
@@ -112,7 +116,7 @@ class Compared:
         means = [quantity_text(mean, unit, scale) for mean in self.means]
         ends = [end for end in (found.low, found.high) if end is not None]
         interval = " to ".join(_signed(end, self) for end in ends) or NO_VALUE
-        p = NO_VALUE if found.p_apart is None else f"{found.p_apart:.3f}"
+        p = NO_VALUE if self.p is None else f"{self.p:.3f}"
         words = (self.setting.title, self.metric.title, *means, _signed(found.mean, self), interval, p)
         return (*words, self.verdict_text)
 
@@ -129,6 +133,7 @@ class Compared:
             "difference": self.difference.mean,
             "interval": [self.difference.low, self.difference.high],
             "p": self.difference.p_apart,
+            "p_adjusted": self.p,
             "p_equivalent": self.difference.p_within,
             "verdict": self.verdict,
             "is_worse": self.is_worse,
@@ -163,12 +168,12 @@ def compare(first: Results, second: Results, margin: float = MARGIN) -> list[Com
         for setting in first.measured_settings
         if (other := others.get((setting.transport, setting.factors))) is not None
         for metric in METRICS.values()
-        if all(runs := (runs_of(first, setting, metric.name), runs_of(second, other, metric.name)))
+        if all(runs := matched(runs_of(first, setting, metric.name), runs_of(second, other, metric.name)))
     ]
     rows = [difference(*runs, margin * abs(_mean(runs[0]))) for _, _, runs in pairs]
     return [
-        Compared(setting, metric, tuple(one.values()), tuple(two.values()), row, verdict)
-        for (setting, metric, (one, two)), row, verdict in zip(pairs, rows, verdicts(rows), strict=True)
+        Compared(setting, metric, tuple(one.values()), tuple(two.values()), row, *decision)
+        for (setting, metric, (one, two)), row, decision in zip(pairs, rows, verdicts(rows), strict=True)
     ]
 
 
@@ -202,17 +207,19 @@ def conclusions(compared: list[Compared]) -> list[str]:
         (Verdict.IDENTICAL, "identical, run by run"),
         (Verdict.EQUIVALENT, "equivalent within the margin"),
     ]
-    parts += [(Verdict.UNDECIDED, "not decided: more repetitions would tell")]
+    parts += [(Verdict.UNDECIDED, "not decided: more repetitions may tell")]
     lines += [
         f"{counts[verdict]} {'is' if counts[verdict] == 1 else 'are'} {text}."
         for verdict, text in parts
         if counts[verdict]
     ]
     if too_few := counts[Verdict.TOO_FEW]:
-        need = f"a test needs {RUNS_MIN} runs on each side; set repetitions"
+        need = f"a test needs {RUNS_MIN} runs on each side, {CERTAIN_MIN} if they are equal; set repetitions"
         lines.append(f"{too_few} {'has' if too_few == 1 else 'have'} not enough runs: {need}.")
     if differing:
-        lines.append(f"By chance alone at most {ALPHA:.0%} of those that differ do.")
+        lines.append(
+            f"On average at most {ALPHA:.0%} of the rows that differ do so by chance.".replace("%", " %")
+        )
     return lines
 
 

@@ -4,6 +4,10 @@
 set -eu
 commit=${1:-HEAD}
 [ $# -eq 0 ] || shift
+git cat-file -e "$commit:./gate.yaml" 2>/dev/null || {
+  echo "no gate.yaml in $commit: nothing to compare with"
+  exit 0
+}
 runs=$(mktemp -d)
 trap 'rm -rf "$runs"' EXIT
 mkdir "$runs/before"

@@ -1,16 +1,18 @@
 """`rogue gate`: a run against its baseline, and what it writes for continuous integration."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from helpers.sample_run import write_manifest, write_table
-from helpers.small_runs import SECOND, cell, filled, manifest, transfer
+from helpers.small_runs import SECOND, cell, failed_record, filled, manifest, transfer
 
 from rogue.harness.commands.gate import gate
 from rogue.harness.errors import ExitCode, UsageError
+from rogue.reports.comparison.checks import Check, State, answer, junit_text
 
 Shown = pytest.CaptureFixture[str]
 TIMES_MS = (10.0, 10.1, 9.9, 10.0)
@@ -32,6 +34,16 @@ def run(directory: Path, times_ms: Sequence[float], first_seed: int = 1, transpo
     return directory
 
 
+def fail_cells(run: Path, count: int) -> Path:
+    """Let the first cells of a run fail; their tables stay."""
+    known = json.loads((run / "manifest.json").read_text())
+    for each in known["cells"][:count]:
+        failed = failed_record(each["id"])
+        each |= {"status": "failed", "failure_kind": failed.failure_kind, "message": failed.message}
+    write_manifest(run, known)
+    return run
+
+
 @pytest.fixture
 def baseline(tmp_path: Path) -> Path:
     return run(tmp_path / "baseline", TIMES_MS)
@@ -45,7 +57,8 @@ def test_identical_tables_pass_at_once(baseline: Path, tmp_path: Path, capsys: S
 def test_same_with_other_seeds_passes(baseline: Path, tmp_path: Path, capsys: Shown) -> None:
     other = run(tmp_path / "other", (10.1, 10.0, 10.0, 9.9), first_seed=50)
     assert gate(baseline, other) is ExitCode.OK
-    assert capsys.readouterr().out.endswith("\nno regression\n")
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert re.fullmatch(r"no regression found; \d+ of \d+ checks are not decided", last)
 
 
 def test_slower_transfers_are_a_regression_in_every_format(
@@ -93,6 +106,51 @@ def test_missing_setting_is_a_regression(tmp_path: Path, capsys: Shown) -> None:
     )
 
 
+def test_failed_cells_are_a_regression(baseline: Path, tmp_path: Path, capsys: Shown) -> None:
+    assert gate(baseline, fail_cells(run(tmp_path / "failed", TIMES_MS), 1)) is ExitCode.REGRESSION
+    text = "RoGUE, cells: 3 of 4 cells finished in the candidate, 4 of 4 in the baseline"
+    assert text in capsys.readouterr().out
+
+
+def test_fewer_runs_with_a_number_are_a_regression_unless_that_may_be_chance(
+    tmp_path: Path, capsys: Shown
+) -> None:
+    eight = run(tmp_path / "eight", TIMES_MS * 2)
+    for lost, code in ((1, ExitCode.OK), (7, ExitCode.REGRESSION)):
+        fewer = run(tmp_path / f"without-{lost}", TIMES_MS * 2)
+        for number in range(1, lost + 1):
+            (fewer / f"cells/rogue-r{number}/flows.parquet").unlink()
+        write_manifest(fewer, json.loads((fewer / "manifest.json").read_text()) | {"files": {}})
+        assert gate(eight, fewer) is code
+        assert (
+            f"{8 - lost} of 8 runs have this number in the candidate" in capsys.readouterr().out
+            or code is ExitCode.OK
+        )
+
+
+def test_identical_runs_without_a_result_do_not_pass(tmp_path: Path) -> None:
+    runs = [fail_cells(run(tmp_path / name, TIMES_MS), 4) for name in ("one", "other")]
+    with pytest.raises(UsageError, match="that finished in both"):
+        gate(*runs)
+
+
+def test_runs_without_a_test_do_not_pass(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="got 1 run per setting, expected enough for a test"):
+        gate(run(tmp_path / "one", [10.0]), run(tmp_path / "slow", [100.0]))
+
+
+def test_answer_says_what_is_not_decided() -> None:
+    passed, undecided = (Check("RoGUE", "Queue", state, "") for state in (State.PASSED, State.OPEN))
+    assert answer([passed]) == "no regression"
+    assert answer([passed, undecided]) == "no regression found; 1 of 2 checks is not decided"
+
+
+def test_each_group_is_one_suite() -> None:
+    checks = [Check(group, "x", State.PASSED, "") for group in ("b", "a", "b")]
+    suites = ET.fromstring(junit_text(checks, "gate").partition("\n")[2])
+    assert [(each.get("name"), each.get("tests")) for each in suites] == [("a", "1"), ("b", "2")]
+
+
 def test_text_of_an_experiment_cannot_break_the_summaries(tmp_path: Path) -> None:
     label = "a|b<script>`"
     one = run(tmp_path / "one", TIMES_MS, transport="rogue")
@@ -120,3 +178,13 @@ def test_text_of_an_experiment_cannot_break_the_summaries(tmp_path: Path) -> Non
 def test_weaknesses_need_a_transport(baseline: Path) -> None:
     with pytest.raises(UsageError, match="got --finding or --shares, expected --transport with it"):
         gate(baseline, baseline, shares=["livelock"])
+
+
+def test_options_are_checked_before_anything_is_read(tmp_path: Path) -> None:
+    nothing = tmp_path / "no-run"
+    with pytest.raises(UsageError, match="expected --transport with it"):
+        gate(nothing, nothing, findings=["livelock"])
+    with pytest.raises(UsageError, match=r"got --shares live-lock, expected one of .*livelock"):
+        gate(nothing, nothing, transport="roce", shares=["live-lock"])
+    with pytest.raises(UsageError, match="got --shares livelock, expected one of dead-zone"):
+        gate(nothing, nothing, transport="roce", findings=["dead-zone"], shares=["livelock"])

@@ -65,10 +65,28 @@ def test_few_and_identical_runs(tmp_path: Path) -> None:
     compared = compare(first, second)
     assert [each.verdict for each in compared] == [Verdict.TOO_FEW, Verdict.IDENTICAL]
     assert conclusions(compared) == [
-        "2 comparisons: 0 differ, 0 for the worse.",
+        "2 comparisons: 0 differ.",
         "1 is identical, run by run.",
-        "1 has not enough runs: a test needs 2 runs on each side; set repetitions.",
+        "1 has not enough runs: a test needs 2 runs on each side, 4 if they are equal; set repetitions.",
     ]
+
+
+def test_shown_p_is_the_one_that_decides(tmp_path: Path) -> None:
+    one: Values = {"aggregate_bps": [8e9, 8.1e9, 8.2e9, 8.3e9], "jain": [0.90, 0.92, 0.93, 0.91]}
+    other: Values = {"aggregate_bps": [9e9, 9.1e9, 9.25e9, 9.3e9], "jain": [0.93, 0.92, 0.90, 0.91]}
+    compared = compare(results(tmp_path / "a", {"rogue": one}), results(tmp_path / "b", {"rogue": other}))
+    rates, _ = compared
+    assert HEAD[6] == "adjusted p"
+    assert rates.p == pytest.approx(2 * (rates.difference.p_apart or 0))
+    assert (rates.row[6], rates.content["p_adjusted"]) == (f"{rates.p:.3f}", rates.p)
+    assert conclusions(compared)[-1] == "On average at most 1 % of the rows that differ do so by chance."
+
+
+def test_means_are_those_of_the_pairs(tmp_path: Path) -> None:
+    one: Values = {"aggregate_bps": [8e9, 8.1e9, 8.2e9, 8.3e9, 99e9]}
+    other: Values = {"aggregate_bps": [9e9, 9.1e9, 9.2e9, 9.3e9, None]}
+    compared = compare(results(tmp_path / "a", {"rogue": one}), results(tmp_path / "b", {"rogue": other}))
+    assert [each.means for each in compared] == [(8.15e9, 9.15e9)]
 
 
 def test_difference_from_zero_has_a_unit(tmp_path: Path) -> None:
