@@ -1,14 +1,17 @@
 """SSH connections with verified host keys, through Fabric: commands, files and groups of nodes."""
 
+import codecs
 import io
 import logging
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from typing import Any, Final, Self, TypeVar
 
 import fabric
+import fabric.runners
 import paramiko
 from fabric.exceptions import GroupException
 from invoke.exceptions import CommandTimedOut, ThreadException
@@ -36,8 +39,11 @@ _THREAD_LIMIT_S: Final = 10.0
 """For a connection's thread, which ends soon after its socket is closed."""
 _LOGINS: Final[dict[str, threading.Semaphore]] = {}
 """By address and port of the server, for all connections of this process."""
+_ENDED: Final = "SSH failed: the connection has ended"
 _NO_EXIT_CODE: Final = -1
-"""paramiko's exit code of a command whose connection ended first."""
+"""paramiko's exit code of a command that a signal ended, or whose connection ended first."""
+_FILE_SESSION_ERRORS: Final = (TimeoutError, EOFError, paramiko.SSHException)
+"""After these a session for files is out of step or gone; others are replies about a file."""
 _LOGGER: Final = logging.getLogger(__name__)
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach the caller as exceptions
 Channel = paramiko.Channel
@@ -52,7 +58,31 @@ class _Input(io.StringIO):
         return super().read()
 
 
-_DEFAULTS: Final = {"run": {"hide": True, "warn": True, "encoding": "utf-8"}}
+class _Command(fabric.runners.Remote):  # type: ignore[misc]  # Fabric has no types
+    """A command without a terminal, whose output is read in linear time."""
+
+    read_chunk_size = 65_536
+
+    def send_interrupt(self, interrupt: KeyboardInterrupt) -> None:
+        """Close the channel first: Fabric then waits for the threads that read from it."""
+        self.channel.close()
+        raise interrupt
+
+    def respond(self, buffer_: list[str]) -> None:
+        """Do nothing; Fabric joins all output at each chunk to look for prompts."""
+
+    def read_proc_output(self, reader: Callable[[int], bytes]) -> Iterator[str]:
+        """Decode output whose characters may begin in one chunk and end in the next."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        while data := reader(self.read_chunk_size):
+            yield decoder.decode(data)
+        yield decoder.decode(b"", final=True)
+
+
+_DEFAULTS: Final = {
+    "run": {"hide": True, "warn": True, "encoding": "utf-8"},
+    "runners": {"remote": _Command},
+}
 """Fabric prints nothing, and returns the result of a command that fails."""
 
 
@@ -82,7 +112,7 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
                 **dict.fromkeys(("timeout", "banner_timeout", "auth_timeout", "channel_timeout"), limit_s),
             },
         )
-        self._set(login=login, node=login.node, limit_s=limit_s, is_used=False)
+        self._set(login=login, node=login.node, limit_s=limit_s, is_used=False, _is_closed=False)
         self.client.set_missing_host_key_policy(paramiko.RejectPolicy())  # until open() has read known_hosts
 
     def open(self) -> None:
@@ -90,7 +120,7 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
         if self.is_connected:
             return
         if self.is_used:
-            raise NodeError(f"{self.node}: SSH failed: the connection has ended")
+            raise NodeError(f"{self.node}: {_ENDED}")
         self.is_used = True
         try:
             with reported(self.node):
@@ -101,13 +131,18 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
                     open_gateway(self.gateway)  # Fabric then finds it open
                 super().open()
                 send_at_once(self.transport)
-        except BaseException:
+                if self._is_closed:  # before there was a connection to close
+                    raise EOFError
+        except BaseException as error:
+            was_closed = self._is_closed  # by another thread; paramiko's error is then any
             self.close()
+            if was_closed and isinstance(error, Exception):
+                raise NodeError(f"{self.node}: {_ENDED}") from error
             raise
 
     def close(self) -> None:
         """Close the connection and those to the jump hosts, which Fabric leaves open."""
-        self.is_used = True
+        self.is_used = self._is_closed = True
         transport = self.client.get_transport()
         super().close()
         self.client.close()
@@ -126,7 +161,9 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
         with reported(self.node):
             done = super().run(command, in_stream=_Input(text), timeout=limit_s)
         if done.exited == _NO_EXIT_CODE:
-            raise NodeError(f"{self.node}: SSH failed: the connection ended during `{command}`")
+            kind = RejectedError if self.is_connected else NodeError
+            reasons = "a signal ended it, or the connection ended"
+            raise kind(f"{self.node}: `{command}` ended without an exit code: {reasons}")
         if done.failed:
             said = " ".join((done.stderr or done.stdout).split())
             raise RejectedError(
@@ -146,19 +183,26 @@ class Connection(fabric.Connection):  # type: ignore[misc]  # Fabric has no type
     def get(self, path: str) -> bytes:
         """Read a file of the node."""
         content = io.BytesIO()
-        with reported(self.node):
-            super().get(path, content)
+        with self._files() as files:
+            files.getfo(path, content)
         return content.getvalue()
-
-    def put(self, content: bytes, path: str) -> None:
-        """Write a file on the node."""
-        with reported(self.node):
-            super().put(io.BytesIO(content), path)
 
     def sizes_bytes(self, directory: str) -> dict[str, int]:
         """Return the size of each entry of a directory of the node, by name."""
+        with self._files() as files:
+            return {each.filename: each.st_size or 0 for each in files.listdir_attr(directory)}
+
+    @contextmanager
+    def _files(self) -> Iterator[paramiko.SFTPClient]:
+        """Use the session for files; after a failed session the next use opens another."""
         with reported(self.node):
-            return {each.filename: each.st_size or 0 for each in self.sftp().listdir_attr(directory)}
+            files = self.sftp()
+            try:
+                yield files
+            except _FILE_SESSION_ERRORS:
+                self._sftp = None
+                files.close()
+                raise
 
     def sftp(self) -> paramiko.SFTPClient:
         """Return Fabric's session for files, with a limit for each reply."""
@@ -186,6 +230,11 @@ class Connections(fabric.ThreadingGroup):  # type: ignore[misc]  # Fabric has no
         """Prepare connections; the first use of each logs in."""
         group: Self = cls.from_connections([Connection(login, limit_s) for login in logins])
         return group
+
+    def close(self) -> None:
+        """Close all at once: a node that is gone delays its own end by seconds."""
+        with ThreadPoolExecutor(max(1, len(self))) as pool:
+            list(pool.map(Connection.close, self))
 
     def each(self, work: Callable[[Connection], ResultT]) -> dict[str, ResultT | NodeError]:
         """Call a function for all nodes at once; return its result or its NodeError by node."""

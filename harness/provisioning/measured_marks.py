@@ -15,6 +15,8 @@ from rogue.remote.errors import NodeError
 
 HOSTS_MIN: Final = 3
 LIMIT_S: Final = 60.0
+REPLY_LIMIT_S: Final = LIMIT_S + 10
+"""Longer than the `timeout` of a command, whose end the host reports."""
 COUNTERS: Final = "cat /proc/net/netstat; cat /proc/net/snmp6 2>/dev/null || true"
 _ARRIVED_MIN: Final = 0.05
 """Share of the sent packets; two senders at the rate of the port lose half of them."""
@@ -176,7 +178,7 @@ def _flood(connections: Mapping[str, Connection], receiver: Host, senders: Seque
 
 def _send(connection: Connection, sender: Host, receiver: Host) -> dict[str, Any]:
     """Return the report of a sender; NodeError if it is not JSON."""
-    output = connection.run(flood_command(sender, receiver), limit_s=LIMIT_S)
+    output = connection.run(flood_command(sender, receiver), limit_s=REPLY_LIMIT_S)
     try:
         found: dict[str, Any] = json.loads(output)
     except ValueError:

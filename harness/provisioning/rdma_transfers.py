@@ -49,6 +49,8 @@ guess: no fast card has run this."""
 _QUEUE_PAIRS: Final = 4
 SECONDS: Final = 2
 LIMIT_S: Final = 60.0
+REPLY_LIMIT_S: Final = LIMIT_S + 10
+"""Longer than the `timeout` of a command, whose end the host reports."""
 _TRIES: Final = 5
 TCP_PORT: Final = 18_515
 _OVER_IPV6: Final = "--ipv6-addr"
@@ -150,7 +152,7 @@ def transferred(
     server = connections[receiver.name].open_session(f"timeout {LIMIT_S:.0f} {serve}")
     try:
         return connections[sender.name].run(
-            f"timeout {LIMIT_S:.0f} sh -c {shlex.quote(tries)}", limit_s=LIMIT_S
+            f"timeout {LIMIT_S:.0f} sh -c {shlex.quote(tries)}", limit_s=REPLY_LIMIT_S
         )
     finally:
         server.close()

@@ -63,7 +63,7 @@ class Node:
 def agent(login: Login) -> Iterator[tuple[Connection, AgentClient]]:
     """Put the agent on a machine and open a conversation with it; an error carries the agent's own words."""
     with connect(login) as connection:
-        connection.put(agent_archive(), _AGENT_PATH)
+        connection.sftp().putfo(io.BytesIO(agent_archive()), _AGENT_PATH)
         channel = connection.open_session(f"python3 {_AGENT_PATH} serve")
         client = AgentClient(channel)
         try:

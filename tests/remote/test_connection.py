@@ -1,7 +1,10 @@
 """Tests: SSH connections with verified host keys, and shells on them."""
 
+import os
+import signal
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +19,7 @@ from rogue.harness.cli import run_guarded
 from rogue.harness.errors import ExitCode
 from rogue.remote import connection
 from rogue.remote.connection import LOGINS_AT_ONCE, Connection, Connections, connect
-from rogue.remote.errors import NodeError
+from rogue.remote.errors import NodeError, RejectedError
 from rogue.remote.login import Login, resolve
 
 pytestmark = pytest.mark.needs("sshd")
@@ -47,7 +50,7 @@ def test_alias_behind_a_jump_host_is_reached_and_closed(there: Laboratory, tmp_p
         with shell.open_session("cat") as channel:
             channel.sendall(b"as the agent talks\n")
             assert channel.recv(100) == b"as the agent talks\n"
-        shell.put(b"bytes", str(tmp_path / "file"))
+        (tmp_path / "file").write_bytes(b"bytes")
         assert shell.get(str(tmp_path / "file")) == b"bytes"
         assert len(transports()) == 2
         with_sockets = [each for each in transports() if isinstance(each.sock, socket.socket)]
@@ -129,6 +132,43 @@ def test_configuration_files_of_fabric_are_ignored(
     assert "password" not in connection.connect_kwargs
 
 
+def test_interrupt_ends_a_command_at_once(there: Laboratory) -> None:
+    with connect(resolve(there.destination()), limit_s=LIMIT_S) as shell:
+        threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+        begin_s = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            shell.run("sleep 60", limit_s=LIMIT_S)
+        assert time.monotonic() - begin_s < LIMIT_S / 2
+
+
+def test_command_that_a_signal_ends_is_rejected(there: Laboratory) -> None:
+    with connect(resolve(there.destination()), limit_s=LIMIT_S) as shell:
+        with pytest.raises(RejectedError, match=r"^h0: `kill .*` ended without an exit code: a signal"):
+            shell.run("kill -9 $$")
+        assert shell.run("echo here") == "here\n"
+
+
+def test_large_output_is_read_in_linear_time(there: Laboratory) -> None:
+    """Characters of two bytes after one of one byte: one of them spans any two chunks of even length."""
+    text = "a" + "µ" * 4_000_000
+    with connect(resolve(there.destination()), limit_s=LIMIT_S) as shell:
+        assert shell.run("cat", text, limit_s=LIMIT_S) == text
+
+
+def test_session_for_files_is_replaced_after_a_time_limit(
+    there: Laboratory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "silent")
+    (tmp_path / "file").write_bytes(b"bytes")
+    with connect(resolve(there.destination()), limit_s=LIMIT_S) as shell:
+        with monkeypatch.context() as patched, pytest.raises(NodeError, match="TimeoutError"):
+            patched.setattr(connection, "REPLY_LIMIT_S", 0.5)
+            shell.get(str(tmp_path / "silent"))
+        monkeypatch.setattr(connection, "REPLY_LIMIT_S", LIMIT_S)
+        assert shell.get(str(tmp_path / "file")) == b"bytes"
+        os.close(os.open(tmp_path / "silent", os.O_RDWR | os.O_NONBLOCK))  # the server's process can end
+
+
 class Bastion:
     """A jump host whose server refuses every session."""
 
@@ -197,8 +237,8 @@ def test_files_are_transferred_over_one_session(
     there = tmp_path / "there"
     there.mkdir()
     with connect(login, limit_s=SHELL_LIMIT_S) as shell:
-        shell.put(b"x" * 100_000, str(there / "large"))
-        shell.put(b"", str(there / "empty"))
+        (there / "large").write_bytes(b"x" * 100_000)
+        (there / "empty").touch()
         assert shell.get(str(there / "large")) == b"x" * 100_000
         assert shell.sizes_bytes(str(there)) == {"large": 100_000, "empty": 0}
         assert len(opened) == 1
@@ -226,11 +266,32 @@ def test_command_of_a_closed_connection_fails(login: Login) -> None:
     with connect(login, limit_s=SHELL_LIMIT_S) as shell:
         closer = threading.Timer(0.2, shell.close)
         closer.start()
-        with pytest.raises(NodeError, match="h0: SSH failed: the connection ended during `sleep 20`"):
+        with pytest.raises(NodeError, match="`sleep 20` ended without an exit code") as lost:
             shell.run("sleep 20")
+        assert not isinstance(lost.value, RejectedError)
         closer.join()
         with pytest.raises(NodeError, match="h0: SSH failed: the connection has ended"):
             shell.run("true")
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [(connection, "KnownKeys"), (paramiko.Transport, "get_remote_server_key")]
+)
+def test_connection_closed_while_it_opens_does_not_stay_open(
+    login: Login, monkeypatch: pytest.MonkeyPatch, place: object, name: str
+) -> None:
+    node = Connection(login, SHELL_LIMIT_S)
+    step = getattr(place, name)
+
+    def closed_after(*arguments: object) -> object:
+        result = step(*arguments)
+        node.close()
+        return result
+
+    monkeypatch.setattr(place, name, closed_after)
+    with pytest.raises(NodeError, match="h0: SSH failed: the connection has ended"):
+        node.open()
+    assert not node.is_connected
 
 
 def test_group_reports_each_node(login: Login) -> None:
@@ -245,6 +306,13 @@ def test_group_reports_each_node(login: Login) -> None:
         with pytest.raises(ZeroDivisionError):
             nodes.each(lambda _: 1 / 0)
     assert transports() == []
+
+
+def test_group_closes_all_at_once(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = Connections.to(replace(login, node=node) for node in ("h0", "h1"))
+    both = threading.Barrier(2, timeout=SHELL_LIMIT_S)
+    monkeypatch.setattr(Connection, "close", lambda _: both.wait())
+    nodes.close()
 
 
 def test_node_error_is_printed_by_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:

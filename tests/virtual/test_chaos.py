@@ -1,5 +1,6 @@
 """A failure of a node ends the running cell with the right failure kind, and no other cell."""
 
+import io
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -175,7 +176,7 @@ def test_clock_jump_moves_no_measurement(
 @contextmanager
 def lying_agent(host: Connection) -> Iterator[None]:
     host.run(f"mv {AGENT} {AGENT}.kept")
-    host.put(LIAR.encode(), AGENT)
+    host.sftp().putfo(io.BytesIO(LIAR.encode()), AGENT)
     yield
     host.run(f"mv {AGENT}.kept {AGENT}")
 

@@ -20,6 +20,8 @@ from rogue.remote.terminal import REPLY_LIMIT_S, Secrets, Terminal, open_termina
 PASSWORD: Final = "ROGUE_SWITCH_PASSWORD"
 ENABLE: Final = "ROGUE_SWITCH_ENABLE"
 """Environment variables with passwords; no file and no inventory has them."""
+CHANGE_LIMIT_S: Final = 600.0
+"""For a command of a shell that changes a switch: SONiC's `config apply-patch` takes minutes."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -122,10 +124,10 @@ class OpenSwitch:
     def run(self, commands: Iterable[Command]) -> None:
         """Send commands, one after the other."""
         for command in commands:
-            if command.stdin:
-                self.session.run(command.text, command.stdin)
+            if isinstance(self.session, Connection):
+                self.session.run(command.text, command.stdin, limit_s=CHANGE_LIMIT_S)
             else:
-                self.session.run(command.text)
+                self.session.run(command.text, command.stdin)
 
 
 def plan(switch: OpenSwitch, wanted: HardwareSwitchVariables) -> list[Command]:

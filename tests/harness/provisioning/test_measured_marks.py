@@ -11,6 +11,7 @@ from helpers.fake_switch import hardware, wanted
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Host, Inventory
 from rogue.harness.provisioning.measured_marks import (
+    LIMIT_S,
     Arrived,
     FloodCounts,
     arrived_until_now,
@@ -96,6 +97,7 @@ class FakeConnection:
         self._node, self._network = node, network
 
     def run(self, command: str, text: str = "", *, limit_s: float = 0.0) -> str:
+        assert limit_s > LIMIT_S or not command.startswith("timeout")
         return self._network.run(self._node, command)
 
 

@@ -16,6 +16,7 @@ from helpers.nodes import host_facts, rack_of, write_inventory
 from rogue.harness.errors import UsageError
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.rdma_transfers import (
+    LIMIT_S,
     End,
     card_command,
     collect_cards,
@@ -88,6 +89,7 @@ class FakeConnection:
         return self
 
     def run(self, command: str, text: str = "", *, limit_s: float = 0.0) -> str:
+        assert limit_s > LIMIT_S or not command.startswith("timeout")
         self._commands.append(f"{self.node} runs: {command}")
         return self._reply(command)
 

@@ -16,6 +16,7 @@ from rogue.harness.provisioning.switches.database import is_refused
 from rogue.harness.provisioning.switches.operations import apply, open_switch, plan_from_nothing, undo
 from rogue.harness.provisioning.switches.platform import load_platform
 from rogue.harness.provisioning.switches.settings import HardwareSwitchVariables
+from rogue.remote.connection import REPLY_LIMIT_S, Connection
 from rogue.remote.errors import NodeError
 
 WANTED = STAND_INS["sonic"].wanted
@@ -55,6 +56,19 @@ def refusal(directory: Path, switch: FakeSonic, requested: HardwareSwitchVariabl
             apply(opened, requested)
         assert (opened.ledger.changes(), switch.tables, switch.patches) == ([], before, [])
     return str(raised.value)
+
+
+def test_patch_may_take_minutes(tmp_path: Path, switch: FakeSonic, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits_s: dict[str, float] = {}
+    run = Connection.run
+
+    def noted(node: Connection, command: str, text: str = "", *, limit_s: float = REPLY_LIMIT_S) -> str:
+        limits_s[command] = limit_s
+        return run(node, command, text, limit_s=limit_s)
+
+    monkeypatch.setattr(Connection, "run", noted)
+    patches(tmp_path, switch, MARKS_ALONE)
+    assert limits_s["sudo config apply-patch /dev/stdin"] == 600.0
 
 
 def test_patch_keeps_fields_of_others(tmp_path: Path, switch: FakeSonic) -> None:
