@@ -69,11 +69,7 @@ def gate(
       rogue gate results/main/* results/branch/* --transport roce+mine --plugin mine.py --shares oscillation
     """
     from rogue.reports.comparison import checks as shown
-    from rogue.reports.comparison.gate import MovedPicture, are_identical, checks_of, has_test, moved
-    from rogue.reports.comparison.two_runs import compare, conclusions, other_differences
-    from rogue.reports.quantities import counted
-    from rogue.reports.reading.load import Run
-    from rogue.reports.results import Results
+    from rogue.reports.comparison.gate import are_identical, moved
 
     _check_options(transport, findings or [], shares or [])
     trust = Trust(tuple(plugins or ()), trusts_plugins)
@@ -83,23 +79,7 @@ def gate(
         found = [shown.Check("runs", "tables", shown.State.PASSED, "all tables are identical")]
         sentences = ["All tables are identical."]
     else:
-        results = Results(Run(baseline)), Results(Run(candidate))
-        for each in results:
-            for problem in each.run.problems:
-                notify(f"{each.run.directory}: {problem}")
-        compared = compare(*results, margin)
-        if not compared:
-            expected = "two runs with a transport and factor point in common that finished in both"
-            raise UsageError(f"gate: got {baseline} and {candidate}, expected {expected}.")
-        found = checks_of(compared, *results)
-        if not shown.has_failed(found) and not has_test(compared):
-            runs = min(min(len(each.first), len(each.second)) for each in compared)
-            expected = "enough for a test: two, four if their values are equal"
-            raise UsageError(
-                f"gate: got {counted(runs, 'run')} per setting, expected {expected}; set repetitions."
-            )
-        sentences = [*other_differences(*results), *conclusions(compared), f"The margin is {margin:.3g}."]
-        picture = MovedPicture(compared, margin).svg()
+        found, sentences, picture = _compared_checks(baseline, candidate, margin)
     if transport is not None:
         found += _weaknesses(transport, findings or [], shares or [], out or DEFAULT_OUT, plugins or [], jobs)
     if junit is not None:
@@ -120,6 +100,36 @@ def gate(
         sentences = [*sentences, shown.summary(found), shown.answer(found)]
         typer.echo("\n".join(map(printable, [*lines, *sentences])))
     return ExitCode.REGRESSION if has_failed else ExitCode.OK
+
+
+def _compared_checks(
+    baseline: Path, candidate: Path, margin: float
+) -> tuple[list[Check], list[str], str | None]:
+    """Compare two runs that differ; return the checks, sentences about them, and a figure as SVG."""
+    from rogue.reports.comparison.checks import has_failed
+    from rogue.reports.comparison.gate import MovedPicture, checks_of, has_test
+    from rogue.reports.comparison.two_runs import compare, conclusions, other_differences
+    from rogue.reports.quantities import counted
+    from rogue.reports.reading.load import Run
+    from rogue.reports.results import Results
+
+    results = Results(Run(baseline)), Results(Run(candidate))
+    for each in results:
+        for problem in each.run.problems:
+            notify(f"{each.run.directory}: {problem}")
+    compared = compare(*results, margin)
+    if not compared:
+        expected = "two runs with a transport and factor point in common that finished in both"
+        raise UsageError(f"gate: got {baseline} and {candidate}, expected {expected}.")
+    found = checks_of(compared, *results)
+    if not has_failed(found) and not has_test(compared):
+        runs = min(min(len(each.first), len(each.second)) for each in compared)
+        expected = "enough for a test: two, four if their values are equal"
+        raise UsageError(
+            f"gate: got {counted(runs, 'run')} per setting, expected {expected}; set repetitions."
+        )
+    sentences = [*other_differences(*results), *conclusions(compared), f"The margin is {margin:.3g}."]
+    return found, sentences, MovedPicture(compared, margin).svg()
 
 
 def _check_options(transport: str | None, findings: list[str], shares: list[str]) -> None:

@@ -22,4 +22,6 @@ WARNINGS: Final[tuple[Check, ...]] = (
 
 def warnings_of(results: Results) -> list[RunWarning]:
     """Return what the finished cells of a run cannot tell, the most important first."""
+    if not results.measured_settings:
+        return []
     return [found for check in WARNINGS if (found := check(results)) is not None]

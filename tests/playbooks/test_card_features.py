@@ -4,9 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import drift, establish
+from ansible_collections.rogue.testbed.plugins.module_utils.snapshot import drift, establish, keep, restore
 from ansible_collections.rogue.testbed.plugins.module_utils.system import StateError, System
 from helpers.fake_card import FakeCardNode
+
+PRIORITIES: dict[str, Any] = {
+    "card_priorities": {"eth1": {"trust": "pcp", "dscp": 26, "priority": 3, "paused": []}}
+}
 
 
 def test_only_other_features_are_set(tmp_path: Path) -> None:
@@ -31,3 +35,21 @@ def test_interface_without_dcb_refuses_over_netlink() -> None:
     """The request is well-formed: the kernel finds the interface, which has no DCB."""
     with pytest.raises(StateError, match=r"interface lo: .* to the firmware \(Operation not supported\)"):
         System().give_dcbx_to_firmware("lo")
+
+
+def test_firmware_hands_dcbx_to_the_host_and_gets_it_back(tmp_path: Path) -> None:
+    """A willing firmware would take ETS and PFC from the switch."""
+    node = FakeCardNode(tmp_path)
+    keep(node, [], False)
+    establish(node, PRIORITIES, check=False)
+    assert node.dcbx == ["host", "ieee"]
+    restore(node, False)
+    assert "netlink: DCBX of eth1 to the firmware" in node.commands
+    assert "host" not in node.dcbx
+
+
+def test_firmware_that_keeps_dcbx_is_an_error(tmp_path: Path) -> None:
+    node = FakeCardNode(tmp_path)
+    node.keeps_dcbx = True
+    with pytest.raises(StateError, match=r"eth1: its firmware keeps DCBX .*Invalid argument.*mstconfig"):
+        establish(node, PRIORITIES, check=False)

@@ -232,17 +232,6 @@ def test_unsupported_card_settings_are_refused(tmp_path: Path, node: FakeNode) -
         set_all(node, priorities("pcp", 3))
 
 
-def test_firmware_hands_dcbx_to_the_host_and_gets_it_back(tmp_path: Path) -> None:
-    """A willing firmware would take ETS and PFC from the switch."""
-    node = FakeCardNode(tmp_path)
-    keep(node, [], False)
-    set_all(node, priorities())
-    assert node.dcbx == ["host", "ieee"]
-    restore(node, False)
-    assert "netlink: DCBX of eth1 to the firmware" in node.commands
-    assert "host" not in node.dcbx
-
-
 def test_pauses_taken_from_the_switch_are_set_again(tmp_path: Path) -> None:
     """The firmware negotiated the pauses that we want, and they end with its DCBX."""
     node = FakeCardNode(tmp_path)
@@ -267,13 +256,6 @@ def test_dcbx_is_given_back_on_a_node_whose_first_state_lacks_it(tmp_path: Path)
     assert node.dcbx == ["host", "ieee"]
     assert restore(node, False)[2] == []
     assert state(node) == before
-
-
-def test_firmware_that_keeps_dcbx_is_an_error(tmp_path: Path) -> None:
-    node = FakeCardNode(tmp_path)
-    node.keeps_dcbx = True
-    with pytest.raises(StateError, match=r"eth1: its firmware keeps DCBX .*Invalid argument.*mstconfig"):
-        set_all(node, priorities())
 
 
 def test_foreign_queueing_discipline_is_not_replaced(node: FakeNode) -> None:
