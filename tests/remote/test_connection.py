@@ -296,6 +296,7 @@ def test_connection_closed_while_it_opens_does_not_stay_open(
 
 def test_group_reports_each_node(login: Login) -> None:
     """Nodes may share an address, as behind two jump hosts."""
+    before = transports()
     logins = [replace(login, node=node) for node in ("h0", "h1")]
     with Connections.to([*logins, replace(login, node="h2", known_hosts=())], SHELL_LIMIT_S) as nodes:
         replies = nodes.each(lambda node: node.run(f"echo {node.node}; test {node.node} = h0"))
@@ -305,7 +306,7 @@ def test_group_reports_each_node(login: Login) -> None:
         assert str(replies["h2"]).startswith("h2: SSH failed: got no host key of")
         with pytest.raises(ZeroDivisionError):
             nodes.each(lambda _: 1 / 0)
-    assert transports() == []
+    assert set(transports()) <= set(before)
 
 
 def test_group_closes_all_at_once(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
