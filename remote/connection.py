@@ -43,7 +43,7 @@ _ENDED: Final = "SSH failed: the connection has ended"
 _NO_EXIT_CODE: Final = -1
 """paramiko's exit code of a command that a signal ended, or whose connection ended first."""
 _FILE_SESSION_ERRORS: Final = (TimeoutError, EOFError, paramiko.SSHException)
-"""After these a session for files is out of step or gone; others are replies about a file."""
+"""After these errors the SFTP session cannot be used again; other errors are replies about one file."""
 _LOGGER: Final = logging.getLogger(__name__)
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # errors reach the caller as exceptions
 Channel = paramiko.Channel

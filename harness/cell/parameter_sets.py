@@ -28,7 +28,7 @@ class ParameterSet:
 
 _HPCC: Final = "alibaba-edu/High-Precision-Congestion-Control, commit 08d4ba0, simulation/run.py"
 _HPCC_RATES: Final = (25, 50, 100)
-"""The rates of mix/config.txt, commit 2f65c35; run.py scales from 25 Gb/s and TIMELY's from 10 Gb/s."""
+"""Rates in Gb/s (mix/config.txt, commit 2f65c35). run.py scales values from 25 Gb/s, TIMELY's from 10."""
 
 
 def _hpcc_dcqcn(rate_gbps: int) -> Values:

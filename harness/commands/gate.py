@@ -69,7 +69,7 @@ def gate(
       rogue gate results/main/* results/branch/* --transport roce+mine --plugin mine.py --shares oscillation
     """
     from rogue.reports.comparison import checks as shown
-    from rogue.reports.comparison.gate import are_identical, moved
+    from rogue.reports.comparison.gate import are_identical
 
     _check_options(transport, findings or [], shares or [])
     trust = Trust(tuple(plugins or ()), trusts_plugins)
@@ -96,7 +96,7 @@ def gate(
         document = {"baseline": baseline, "candidate": candidate, "margin": margin, "failed": has_failed}
         print_document({**document, "checks": shown.content(found), "sentences": sentences})
     else:
-        lines = [f"{each.state}: {each.group}, {each.name}: {each.text}" for each in moved(found)]
+        lines = [f"{each.state}: {each.group}, {each.name}: {each.text}" for each in shown.moved(found)]
         sentences = [*sentences, shown.summary(found), shown.answer(found)]
         typer.echo("\n".join(map(printable, [*lines, *sentences])))
     return ExitCode.REGRESSION if has_failed else ExitCode.OK

@@ -44,6 +44,13 @@ def has_failed(checks: Sequence[Check]) -> bool:
     return any(each.state is State.FAILED for each in checks)
 
 
+def moved(checks: Sequence[Check]) -> list[Check]:
+    """Return the checks that failed, then those of measures that moved otherwise."""
+    return sorted(
+        (each for each in checks if each.state in MOVED), key=lambda each: each.state is State.CHANGED
+    )
+
+
 def answer(checks: Sequence[Check]) -> str:
     """Return the answer of a gate; checks that are not decided are part of it."""
     if has_failed(checks):
@@ -87,10 +94,10 @@ def markdown_text(checks: Sequence[Check], sentences: Sequence[str], picture: st
     text = answer(checks)
     mark = _MARKS[State.FAILED if has_failed(checks) else State.PASSED]
     lines = [f"## {mark} {text[0].upper()}{text[1:]}", "", *map(_safe, sentences), ""]
-    moved = sorted((each for each in checks if each.cells and each.state in MOVED), key=_failed_first)
-    if moved:
+    measures = [each for each in moved(checks) if each.cells]
+    if measures:
         lines += [_row(_HEAD), _row(["---"] * len(_HEAD))]
-        lines += [_row((_MARKS[each.state], each.group, each.name, *each.cells)) for each in moved]
+        lines += [_row((_MARKS[each.state], each.group, each.name, *each.cells)) for each in measures]
         lines += ["", *([f"![Measures that moved]({picture})", ""] if picture else [])]
     others = [each for each in checks if not each.cells]
     lines += [
@@ -102,10 +109,6 @@ def markdown_text(checks: Sequence[Check], sentences: Sequence[str], picture: st
 
 def _group(check: Check) -> str:
     return check.group
-
-
-def _failed_first(check: Check) -> bool:
-    return check.state is not State.FAILED
 
 
 def _row(cells: Sequence[str]) -> str:

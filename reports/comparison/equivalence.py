@@ -11,12 +11,15 @@ from scipy.special import stdtr, stdtrit
 MARGIN: Final = 0.05
 """Largest difference that does not matter, as a part of the first group's mean."""
 ALPHA: Final = 0.01
-"""Share of false ones among the rows that are called different, and among those called equivalent."""
+"""Largest expected share of false results among rows called different, and among rows called equivalent."""
 RUNS_MIN: Final = 2
 """Runs of each group for a test."""
 CERTAIN_MIN: Final = 4
-"""Runs of each group from which values without spread are certain: four and four that differ without reason
-in every run have a probability of 2 / 2^8 = 0.8 % at most."""
+"""Runs per group from which a difference between two groups without spread counts as certain.
+
+If each run gave one of two values by chance, four and four would split like this in 2 / 2^8 = 0.8 % of the
+cases at most.
+"""
 _ROUNDING: Final = 1e-12
 
 Runs = Mapping[Hashable, float]
@@ -106,9 +109,9 @@ def _p_above(value: float, error: float, freedom: float) -> float:
 
 
 def _by_ranks(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """Compare groups with infinite values, which rank last: the Mann-Whitney test, without a margin.
+    """Compare groups with infinite values, which rank last, by the Mann-Whitney test without a margin.
 
-    Finite values against infinite ones alone differ by more than any margin, and neither group has a spread.
+    If one group is all finite and the other all infinite, the difference is certain from CERTAIN_MIN runs on.
     """
     from scipy.stats import mannwhitneyu, rankdata  # slow to import, and few comparisons need it
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from rogue.reports.comparison.checks import MOVED, Check, State
+from rogue.reports.comparison.checks import Check, State
 from rogue.reports.comparison.equivalence import ALPHA, Verdict
 from rogue.reports.comparison.two_runs import Compared
 from rogue.reports.drawing.layers import Layer, draw
@@ -161,10 +161,3 @@ class MovedPicture:
         draw(axis, pd.DataFrame(rows), self.layers, ("change", "row"), _LOOKS)
         axis.set(xlabel="change (% of the baseline)", ylabel="")
         return figure
-
-
-def moved(checks: Sequence[Check]) -> list[Check]:
-    """Return the checks of measures that moved, regressions first."""
-    return sorted(
-        (each for each in checks if each.state in MOVED), key=lambda each: each.state is State.CHANGED
-    )

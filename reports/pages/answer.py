@@ -142,8 +142,8 @@ def _sentences(results: Results, leads: list[Headline], others: list[Headline]) 
     against = [each for each in others if _contradicts(results, leads[0], each, own, rivals)][:1]
     if not rivals:
         against = others[: MEASURES_ALONE - len(leads)]
-    told = {each.metric for each in (*leads, *against)}
-    costs = _costs_by_name(results, [own, *rivals], told)
+    in_sentences = {each.metric for each in (*leads, *against)}
+    costs = _costs_by_name(results, [own, *rivals], in_sentences)
     sentences = [
         f"{_about(results, each, own, rivals, costs if place == 0 else {})}."
         for place, each in enumerate([*leads, *against])
@@ -169,14 +169,16 @@ def _remedy(results: Results, names: list[str]) -> list[str]:
     ]
 
 
-def _costs_by_name(results: Results, groups: list[list[Setting]], told: set[str]) -> dict[str, list[str]]:
-    """Return what each transport loses, by its name; nothing where it is below COST_MIN."""
+def _costs_by_name(
+    results: Results, groups: list[list[Setting]], in_sentences: set[str]
+) -> dict[str, list[str]]:
+    """Return phrases about losses above COST_MIN by transport, except of measures that have a sentence."""
     points = " at its worst point" if max(map(len, groups)) > 1 else ""
     found: dict[str, list[str]] = {}
     for name, phrase in COSTS.items():
         for group in groups:
             worst = max((mean.mean for each in group if (mean := results.mean(each, name))), default=0.0)
-            if worst > COST_MIN and name not in told:
+            if worst > COST_MIN and name not in in_sentences:
                 text = phrase.format(quantity_text(worst, METRICS[name].unit))
                 found.setdefault(group[0].style.name, []).append(f"{text}{points}")
     return found

@@ -157,6 +157,6 @@ def single_seed(results: Results) -> RunWarning | None:
     if len(names) < 2 or any(len(results.views_of(setting)) > 1 for setting in settings):
         return None
     return RunWarning(
-        "Each number is from one run, so chance is unknown.",
+        "Each number is from one run, so any difference may be chance.",
         f"Repeat with at least {SEEDS_MIN} seeds: `--set repetitions={SEEDS_MIN}`.",
     )

@@ -34,6 +34,6 @@ def by_transport(
 
 
 def some(words: list[str]) -> str:
-    """Return a list as a sentence has it; a long one ends in the number of the rest."""
+    """Join words with commas and `and`; a long list ends with the number of those left out."""
     rest = len(words) - NAMED_MAX
     return joined(words) if rest <= 1 else joined([*words[:NAMED_MAX], f"{rest} more"])

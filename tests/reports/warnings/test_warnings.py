@@ -102,7 +102,7 @@ def test_identical_tables(tmp_path: Path) -> None:
 
 def test_single_run_of_each_transport(tmp_path: Path) -> None:
     (single,) = sentences(run_of(tmp_path, INCAST, "transports=[roce+pfc+hpcc, roce+pfc]", "repetitions=1"))
-    assert single == "Each number is from one run, so chance is unknown."
+    assert single == "Each number is from one run, so any difference may be chance."
 
 
 Written = Callable[[list[int], list[int]], list[str]]
