@@ -71,7 +71,8 @@ def _page(report: str | None, title: str, values: dict[str, object]) -> str:
     head = Markup(pages.get_template("live_head.html.j2").render(values))
     part = Markup(pages.get_template("live_part.html.j2").render(values))
     if report is not None and _MAIN in report and _END_OF_HEAD in report:
-        return report.replace(_END_OF_HEAD, head + _END_OF_HEAD, 1).replace(_MAIN, _MAIN + part, 1)
+        with_head = report.replace(_END_OF_HEAD, f"{head}{_END_OF_HEAD}", 1)  # `+` would escape the tag
+        return with_head.replace(_MAIN, f"{_MAIN}{part}", 1)
     return pages.get_template("live.html.j2").render(
         title=shown(title), live_head=head, part=part, style=style()
     )

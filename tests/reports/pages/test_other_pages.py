@@ -66,7 +66,7 @@ def test_live_page_contains_the_report(report: Path) -> None:
     page = live_page(LIVE, text)
     assert page.startswith(text[: text.index("</head>")])
     assert page.endswith(text[text.index('<main id="main">') + len('<main id="main">') :])
-    assert page.count("<h1>") == 1
+    assert page.count("<h1>") == page.count("</head>") == page.count('<main id="main">') == 1
     assert "the report of the first 2 finished cells" in page
 
 
