@@ -1,7 +1,7 @@
 """Describe one cell: an experiment at one factor point, with one transport and one seed."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +18,7 @@ from rogue.harness.cell.demand import (
     moved_share,
 )
 from rogue.harness.cell.network import NetworkSpec, faults_struck, network_spec
-from rogue.harness.cell.parameter_sets import VARIANT, chosen_set, unpublished, with_set
+from rogue.harness.cell.parameter_sets import ChosenSet, chosen_set, unpublished, with_set
 from rogue.harness.cell.recovery import Share, recovery_ns
 from rogue.harness.cell.timing import SECOND_NS, Timing, switch_ports, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
@@ -213,12 +213,7 @@ def _bus_facts(cell: Cell) -> dict[str, float | None]:
 
 def _parameter_facts(cell: Cell) -> dict[str, str | float | bool | None]:
     """Return the chosen set of parameters with its source, and what is unpublished at this line rate."""
-    rate_bps = cell.topology.host_rate_max_bps
-    chosen = {
-        f"{name} {written[VARIANT]}": found[0].source
-        for name, written in cell.written_parameters
-        if (found := chosen_set(name, written, rate_bps)) is not None
-    }
+    chosen = {f"{name} {found.name}": found.source for name, _, found in cell_sets(cell)}
     sentence, remedy = unpublished_parameters(cell) or (None, None)
     return {
         "parameter_set": ", ".join(chosen) or "defaults",
@@ -226,6 +221,14 @@ def _parameter_facts(cell: Cell) -> dict[str, str | float | bool | None]:
         "unpublished_parameters": sentence,
         "unpublished_remedy": remedy,
     }
+
+
+def cell_sets(cell: Cell) -> Iterator[tuple[str, Mapping[str, Scalar], ChosenSet]]:
+    """Yield each transport that has a set of parameters, with what the experiment states for it."""
+    for transport, written in cell.written_parameters:
+        chosen = chosen_set(transport, written, cell.topology.host_rate_max_bps)
+        if chosen is not None:
+            yield str(transport), written, chosen
 
 
 def unpublished_parameters(cell: Cell) -> tuple[str, str] | None:
