@@ -1,0 +1,116 @@
+"""`rogue conformance`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from rogue.harness.commands import options as opt
+from rogue.harness.errors import ExitCode, UsageError, termination_as_interrupt
+from rogue.harness.results.named_run import DEFAULT_OUT
+from rogue.harness.results.provenance import available_cores
+from rogue.harness.results.run_directory import locked
+from rogue.harness.terminal import error_console, inform, print_document
+from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
+from rogue.workloads.printable import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rogue.harness.conformance.check import Outcome
+    from rogue.simulator import NicProfile
+
+USUAL_NIC: Final = {DEFAULT_TESTBED: "cx3pro"}
+"""Profile that a testbed's NICs are compared with; of others it is that of Linux's soft-RoCE."""
+OTHER_NIC: Final = "soft_roce"
+
+
+def conformance(
+    nodes: Annotated[
+        str, typer.Argument(metavar="NODES", help="Inventory of the nodes to test; the same as --testbed.")
+    ] = "",
+    testbed: opt.TestbedName = DEFAULT_TESTBED,
+    nic: Annotated[
+        str | None,
+        typer.Option("--nic", metavar="PROFILE", help="NIC profile to compare with: cx3pro, cx4, ideal ..."),
+    ] = None,
+    pcap: Annotated[
+        Path | None,
+        typer.Option("--pcap", metavar="FILE", help="Read a capture of RoCEv2 instead of running anything."),
+    ] = None,
+    write_profile: Annotated[
+        Path | None,
+        typer.Option("--write-profile", metavar="FILE", help="Write what was measured as a NIC profile."),
+    ] = None,
+    out: opt.Out = None,
+    jobs: opt.Jobs = None,
+    as_json: opt.AsJson = False,
+    trusts_inventory: opt.TrustsInventory = False,
+) -> ExitCode:
+    """Test how NICs react to one lost, marked or late packet, and compare with specifications.
+
+    Each check is an experiment of a few packets. Its result is `as specified`, `as the profile` (of the NIC
+    that --nic names), `different`, or `not applicable` with the reason. --json prints the results.
+
+    \\b
+      rogue conformance
+      rogue conformance --testbed kernel
+      rogue conformance --pcap mirror.pcapng
+    """
+    if nodes:
+        if testbed != DEFAULT_TESTBED:
+            got = f"conformance: got {nodes} and --testbed {testbed}, expected one of them"
+            raise UsageError(f"{got}; leave one out.")
+        testbed = nodes
+    profile = _profile(nic if nic is not None or pcap is not None else USUAL_NIC.get(testbed, OTHER_NIC))
+    if pcap is not None:
+        device, outcomes = str(pcap), _read_capture(pcap, profile)
+    else:
+        device = testbed
+        outcomes = _run(testbed, profile, out or DEFAULT_OUT, jobs, is_trusted=trusts_inventory)
+    _print(outcomes, device, profile, as_json=as_json)
+    return ExitCode.OK
+
+
+def _profile(name: str | None) -> NicProfile | None:
+    """Return the profile of that name; UsageError if there is none."""
+    from rogue.simulator import PROFILES
+
+    if name is None:
+        return None
+    if name not in PROFILES:
+        advice = did_you_mean(name, PROFILES, "leave it out for the usual one")
+        raise UsageError(f"--nic: got {name!r}, expected one of {', '.join(PROFILES)}; {advice}.")
+    return PROFILES[name]
+
+
+def _run(
+    testbed: str, profile: NicProfile | None, out: Path, jobs: int | None, *, is_trusted: bool
+) -> Sequence[Outcome]:
+    """Run all checks in one run directory, and write its page."""
+    from rogue.harness.commands.growing_run import write_files
+    from rogue.harness.conformance.run import plan_all, plan_base, read_all, run_all
+    from rogue.harness.conformance.summary import JSON_FILE, PAGE, content, page_html
+    from rogue.harness.progress import ProgressDisplay
+    from rogue.harness.run import begin_run
+    from rogue.workloads.printable import json_text
+
+    found = ready_testbed(testbed, None, is_trusted=is_trusted, command="conformance")
+    nic = profile.name if profile else OTHER_NIC
+    plans = plan_all(found, nic)
+    command = ("rogue", *sys.argv[1:])
+    run = begin_run(plan_base(found, nic), out, command, datetime.now(UTC))
+    with locked(run.directory), termination_as_interrupt():
+        planned = [cell for plan in plans.values() for cell in plan.runnable]
+        with ProgressDisplay(planned, error_console()) as display:
+            run_all(run, plans, found.jobs(jobs or available_cores()), display)
+        outcomes = list(read_all(run, plans, profile))
+        page = page_html(outcomes, found.name, nic)
+        write_files(run, {PAGE: page, JSON_FILE: json_text(content(outcomes, found.name, nic))})
+    inform(f"page: {run.directory / PAGE}")
+    return outcomes

@@ -1,0 +1,84 @@
+"""Run the experiments of all checks as the cells of one run, and read their packets."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from rogue.harness.conformance.check import Check, Outcome, all_checks, outcome_of
+from rogue.harness.conformance.trace import Network, Trace, traces_of
+from rogue.harness.execution.scheduler import Watcher
+from rogue.harness.execution.task import Task
+from rogue.harness.experiment.find import load_named
+from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
+from rogue.harness.results.recorded_run import Run
+from rogue.harness.run import Workers, tasks_of, work_through
+from rogue.harness.testbeds.base import Testbed
+from rogue.reports.reading.load import Run as ReadRun
+from rogue.simulator import NicProfile
+from rogue.workloads.records import CellStatus
+from rogue.workloads.topologies.small_networks import Star
+
+EXPERIMENT: Final = "conformance"
+TIMEOUT_EXPONENT: Final = 14
+"""Of the experiment: 67 ms, a usual value of NICs."""
+RETRY_COUNT: Final = 7
+TIMEOUT_NS: Final = 4_096.0 * 2**TIMEOUT_EXPONENT
+"""Source: InfiniBand Architecture, volume 1, 9.7.6.1.3."""
+
+
+def plan_base(testbed: Testbed, nic: str) -> Plan:
+    """Plan the experiment that all checks start from; its own cell does not run."""
+    return replace(make_plan(load_named(EXPERIMENT, _settings({}, nic)), testbed), cells=())
+
+
+def plan_check(check: Check, testbed: Testbed, nic: str) -> Plan:
+    """Plan the one cell of a check."""
+    return make_plan(load_named(EXPERIMENT, _settings(check.settings, nic)), testbed)
+
+
+def _settings(settings: Mapping[str, object], nic: str) -> tuple[str, ...]:
+    return tuple(f"{key}={json.dumps(value)}" for key, value in {"topology.nic": nic, **settings}.items())
+
+
+def plan_all(testbed: Testbed, nic: str) -> dict[str, Plan]:
+    """Plan each check that has an experiment, by name."""
+    own = {name: check for name, check in all_checks().items() if check.unavailable is None}
+    return {name: plan_check(check, testbed, nic) for name, check in own.items()}
+
+
+def run_all(run: Run, plans: Mapping[str, Plan], jobs: int, watcher: Watcher) -> None:
+    """Run the cells of all plans, each under the name of its check; the caller holds the lock of the run."""
+    tasks = [_named(task, name) for name, plan in plans.items() for task in tasks_of(run, plan)]
+    run.manifest.cells.extend(task.record.model_copy(deep=True) for task in tasks)
+    runnable = [task for task in tasks if task.record.status is not CellStatus.UNSUPPORTED]
+    work_through(run, runnable, Workers(jobs), watcher)
+
+
+def _named(task: Task, name: str) -> Task:
+    record = task.record.model_copy(update={"id": name, "factors": {"check": name}})
+    return replace(task, cell=replace(task.cell, id=name), record=record)
+
+
+def read_all(run: Run, plans: Mapping[str, Plan], nic: NicProfile | None) -> Iterator[Outcome]:
+    """Read the packets of each check's cell."""
+    read = ReadRun(run.directory, run.manifest)
+    records = {cell.id: cell for cell in run.manifest.cells}
+    for name, check in all_checks().items():
+        reason = check.unavailable
+        if reason is None and records[name].status is not CellStatus.OK:
+            reason = records[name].message or str(records[name].status)
+        if reason is not None:
+            yield Outcome(name, check, reason=reason)
+        else:
+            yield outcome_of(name, _traces(read, name, plans[name].cells[0]), nic)
+
+
+def _traces(read: ReadRun, name: str, planned: PlannedCell) -> list[Trace]:
+    packets, flows = read.table(name, "packets"), read.table(name, "flows")
+    topology = planned.cell.topology
+    assert isinstance(topology, Star), "the experiment of all checks"
+    if packets is None:
+        return []
+    found = traces_of(packets, Network(topology.rate_bps, topology.delay_ns), flows)
+    return [replace(trace, timeout_ns=TIMEOUT_NS, retry_count=RETRY_COUNT) for trace in found]
