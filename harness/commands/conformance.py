@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -15,9 +15,10 @@ from rogue.harness.errors import ExitCode, UsageError, termination_as_interrupt
 from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.run_directory import locked
-from rogue.harness.terminal import error_console, inform, print_document
+from rogue.harness.terminal import align, error_console, inform, notify, print_document
 from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
-from rogue.workloads.printable import did_you_mean
+from rogue.reports.quantities import counted
+from rogue.workloads.printable import did_you_mean, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +99,6 @@ def _run(
     from rogue.harness.conformance.summary import JSON_FILE, PAGE, content, page_html
     from rogue.harness.progress import ProgressDisplay
     from rogue.harness.run import begin_run
-    from rogue.workloads.printable import json_text
 
     found = ready_testbed(testbed, None, is_trusted=is_trusted, command="conformance")
     nic = profile.name if profile else OTHER_NIC
@@ -111,6 +111,36 @@ def _run(
             run_all(run, plans, found.jobs(jobs or available_cores()), display)
         outcomes = list(read_all(run, plans, profile))
         page = page_html(outcomes, found.name, nic)
-        write_files(run, {PAGE: page, JSON_FILE: json_text(content(outcomes, found.name, nic))})
+        write_files(run, {PAGE: page, JSON_FILE: json.dumps(content(outcomes, found.name, nic), indent=1)})
     inform(f"page: {run.directory / PAGE}")
     return outcomes
+
+
+def _read_capture(file: Path, profile: NicProfile | None) -> Sequence[Outcome]:
+    """Read the checks from the packets of a capture; UsageError if it has none of RoCEv2."""
+    from rogue.harness.conformance.check import all_checks, outcome_of
+    from rogue.harness.conformance.trace import traces_of
+    from rogue.harness.data.capture import read_capture
+    from rogue.harness.data.captured_packets import packets_of_capture
+
+    capture = read_capture(file)
+    packets = packets_of_capture(capture)
+    if capture.is_truncated:
+        notify(f"{file}: the file ends within a frame; the {len(capture.frames)} frames before it are read.")
+    traces = traces_of(packets)
+    if not traces:
+        got = f"{file}: got {len(capture.frames) + capture.others} frames without a RoCEv2 request over RC or UC"
+        raise UsageError(f"{got}, expected packets to UDP port 4791; capture at a NIC or at a mirror port.")
+    inform(f"{len(packets)} packets of {counted(len(traces), 'flow')}")
+    return [outcome_of(name, traces, profile) for name in all_checks()]
+
+
+def _print(outcomes: Sequence[Outcome], device: str, profile: NicProfile | None, *, as_json: bool) -> None:
+    """Print the results: a table, or one JSON document."""
+    from rogue.harness.conformance.summary import HEAD, conclusion, content, rows_of
+
+    if as_json:
+        print_document(content(outcomes, device, profile.name if profile else None))
+        return
+    lines = align([HEAD, *(row for outcome in outcomes for row in rows_of(outcome))])
+    typer.echo("\n".join(map(printable, [*lines, "", conclusion(outcomes)])))

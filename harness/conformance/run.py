@@ -1,7 +1,7 @@
 """Run the experiments of all checks as the cells of one run, and read their packets."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 

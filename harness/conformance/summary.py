@@ -55,7 +55,12 @@ def page_html(outcomes: Sequence[Outcome], device: str, nic: str | None) -> str:
         for group, own in groupby(outcomes, key=lambda outcome: outcome.check.group)
     ]
     sources = [(each.check.title, each.check.requires, each.check.source) for each in outcomes]
-    parts.append(Part("Requirements", tables=[Table("What each check requires", ("check", "requires", "source"), sources)]))
+    parts.append(
+        Part(
+            "Requirements",
+            tables=[Table("What each check requires", ("check", "requires", "source"), sources)],
+        )
+    )
     summary = [line for line in (conclusion(outcomes), compared) if line]
     return search_html(SearchPage("Conformance", f"How {device} reacts to single packets", summary, parts))
 

@@ -159,8 +159,8 @@ def traces_of(
 ) -> list[Trace]:
     """Return a trace for each RDMA flow of a table of packets.
 
-    Packets leave at the ports of their sources, and arrive behind the ports to their destinations. Without a
-    network the table was recorded at one place, where packets count as sent and as arrived.
+    Packets leave at the ports of their sources, and arrive behind the ports to their destinations: at once
+    if the network is unknown.
     """
     rdma = packets[packets["service"].isin(("rc", "uc")) & packets["flow_id"].notna()]
     return [
@@ -178,9 +178,9 @@ def _trace(flow_id: str, rows: pd.DataFrame, network: Network | None, flows: pd.
             row.t_ps / PS_PER_NS, row.kind, psn, 0, int(row.bytes), int(row.payload_bytes), flags,
             is_marked=bool(row.marked), is_lost=bool(row.dropped),
         )  # fmt: skip
-        if network is None or row.node == row.src:
+        if row.node == row.src:
             sent.append(made)
-        if (network is None or str(row.port).endswith(f"->{row.dst}")) and not made.is_lost:
+        if str(row.port).endswith(f"->{row.dst}") and not made.is_lost:
             at_ns = network.arrival_ns(made.t_ns, made.bytes) if network else made.t_ns
             arrived.append(made._replace(t_ns=at_ns))
     return Trace(

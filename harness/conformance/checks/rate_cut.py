@@ -34,7 +34,9 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     if min(len(before), len(after)) < AVERAGED:
         return
     usual_ns = _spacing_ns(before)
-    yield Reading("rate after over before", round(usual_ns / _spacing_ns(after[:AVERAGED]), 3), between(0.45, 0.55))
+    yield Reading(
+        "rate after over before", round(usual_ns / _spacing_ns(after[:AVERAGED]), 3), between(0.45, 0.55)
+    )
     windows = (after[at : at + AVERAGED] for at in range(len(after) - AVERAGED))
     back = next((own[0].t_ns for own in windows if _spacing_ns(own) * RECOVERED <= usual_ns), None)
     waited_ns = None if back is None else back - cut_ns

@@ -1,0 +1,163 @@
+"""Find the first packet at which the same cell of two runs parts."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Final, NamedTuple
+
+import pandas as pd
+
+from rogue.reports.errors import ReportError
+from rogue.reports.reading.load import Run
+from rogue.workloads.records import CellStatus
+
+BEFORE: Final = 10
+"""Packets that are shown before the first different one."""
+PS_PER_NS: Final = 1_000
+HEAD: Final = ("A: time, µs", "packet", "B: time, µs", "packet")
+_COLUMNS: Final = ["t_ps", "port", "kind", "flow_id", "src", "dst", "psn", "marked", "dropped", "flags"]
+
+
+class Packet(NamedTuple):
+    """A packet as it left its sender; two runs have the same packet if all but the time is equal."""
+
+    t_ns: float
+    flow_id: str
+    src: str
+    dst: str
+    kind: str
+    psn: int | None
+    transmission: int
+    """1 for the first packet of this flow, kind and number."""
+    notes: str
+    """What happened to it: marked, dropped, corrupt."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Return what identifies it, and what happened to it."""
+        return self[1:]
+
+    @property
+    def text(self) -> str:
+        """Return the packet in words."""
+        number = "" if self.psn is None else f" {self.psn}"
+        again = f", transmission {self.transmission}" if self.transmission > 1 else ""
+        return f"{self.src}->{self.dst} {self.kind}{number}{again}{self.notes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """The first difference between two tables of packets."""
+
+    flow_id: str
+    a: Packet | None
+    """None: the flow has no more packets in this direction."""
+    b: Packet | None
+    before_a: Sequence[Packet]
+    """The last packets of the flow before it, in both directions."""
+    before_b: Sequence[Packet]
+
+    @property
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Return the lines of a table: the packets before, and the two that differ."""
+        a, b = [*self.before_a, self.a], [*self.before_b, self.b]
+        width = max(len(a), len(b))
+        padded = ([*(None for _ in range(width - len(each))), *each] for each in (a, b))
+        return [(*_fields(one), *_fields(other)) for one, other in zip_longest(*padded)]
+
+
+class Compared(NamedTuple):
+    """A cell of two runs."""
+
+    cell: str
+    packets: int
+    """Of both runs that are the same."""
+    parting: Parting | None
+    """None if all packets are the same, in the same order in each direction of each flow."""
+
+    @property
+    def content(self) -> dict[str, object]:
+        """Return the comparison as plain data."""
+        parting = self.parting
+        if parting is None:
+            return {"cell": self.cell, "packets_equal": self.packets, "parting": None}
+        sides = {
+            "a": parting.a, "b": parting.b, "before_a": parting.before_a, "before_b": parting.before_b
+        }  # fmt: skip
+        found = {
+            name: [each._asdict() for each in side] if isinstance(side, list) else side and side._asdict()
+            for name, side in sides.items()
+        }
+        return {
+            "cell": self.cell, "packets_equal": self.packets, "parting": {"flow_id": parting.flow_id, **found}
+        }  # fmt: skip
+
+
+def _fields(packet: Packet | None) -> tuple[str, str]:
+    return ("", "none") if packet is None else (f"{packet.t_ns / 1000:.3f}", packet.text)
+
+
+def compare_packets(run_a: Run, run_b: Run) -> list[Compared]:
+    """Compare the cells that both runs have; ReportError if none has recorded packets in both."""
+    done = [
+        {cell.id: cell.seed for cell in run.manifest.cells if cell.status is CellStatus.OK}
+        for run in (run_a, run_b)
+    ]
+    found = []
+    for cell, seed in done[0].items():
+        tables = [run.table(cell, "packets") for run in (run_a, run_b)]
+        if done[1].get(cell) == seed and tables[0] is not None and tables[1] is not None:
+            found.append(compare_tables(cell, tables[0], tables[1]))
+    if not found:
+        expected = "a cell with the same id and seed in both that recorded packets"
+        got = f"compare --packets: got {run_a.directory} and {run_b.directory}"
+        raise ReportError(f"{got}, expected {expected}; run both with --set measure=[packets]")
+    return found
+
+
+def compare_tables(cell: str, a: pd.DataFrame, b: pd.DataFrame) -> Compared:
+    """Compare two tables of packets, each direction of each flow by itself."""
+    own, other = list(_departures(a)), list(_departures(b))
+    same, partings = 0, []
+    for direction in dict.fromkeys((each.flow_id, each.src) for each in (*own, *other)):
+        sides = [[each for each in some if (each.flow_id, each.src) == direction] for some in (own, other)]
+        pairs = list(zip_longest(*sides))
+        equal = next((at for at, (x, y) in enumerate(pairs) if not (x and y and x.key == y.key)), len(pairs))
+        same += equal
+        if equal < len(pairs):
+            partings.append(_parting(direction[0], pairs[equal], own, other))
+    return Compared(cell, same, min(partings, key=_when, default=None))
+
+
+def _when(parting: Parting) -> float:
+    return min(each.t_ns for each in (parting.a, parting.b) if each is not None)
+
+
+def _parting(
+    flow_id: str, pair: tuple[Packet | None, Packet | None], own: Sequence[Packet], other: Sequence[Packet]
+) -> Parting:
+    def before(packet: Packet | None, some: Sequence[Packet]) -> list[Packet]:
+        flow = [each for each in some if each.flow_id == flow_id]
+        return [each for each in flow if packet is None or each.t_ns < packet.t_ns][-BEFORE:]
+
+    return Parting(flow_id, *pair, before(pair[0], own), before(pair[1], other))
+
+
+def _departures(table: pd.DataFrame) -> Iterator[Packet]:
+    """Yield each packet of a flow once, at the first port of its direction that was recorded, by time."""
+    rows = table[table["flow_id"].notna()][_COLUMNS].sort_values("t_ps", kind="stable")
+    ports: dict[tuple[str, str], str] = {}
+    counts: Counter[tuple[str, str, str, int | None]] = Counter()
+    for row in rows.itertuples(index=False):
+        if ports.setdefault((row.flow_id, row.src), row.port) != row.port:
+            continue
+        psn = None if pd.isna(row.psn) else int(row.psn)
+        key = (row.flow_id, row.src, row.kind, psn)
+        counts[key] += 1
+        words = [word for word, holds in (("marked", row.marked), ("dropped", row.dropped)) if holds]
+        words += ["corrupt"] if isinstance(row.flags, str) and "corrupt" in row.flags.split() else []
+        notes = "".join(f", {word}" for word in words)
+        yield Packet(
+            row.t_ps / PS_PER_NS, row.flow_id, row.src, row.dst, row.kind, psn, counts[key], notes
+        )
