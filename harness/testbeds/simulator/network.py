@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from rogue import simulator
-from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.cell import Cell, unfit_event
 from rogue.harness.cell.demand import PlannedFlow, gc_paused
 from rogue.harness.testbeds.base import Columns, Fact
 from rogue.harness.testbeds.simulator.features import (
@@ -201,7 +201,7 @@ def unsupported_fault(cell: Cell) -> str | None:
         return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     if any(len(_losing(losses)) > 1 for losses in cell.network.losses.values()):
         return "each of the simulator's links has one loss model: take a loss away"
-    return _unsupported_rerouting(cell)
+    return unfit_event(cell) or _unsupported_rerouting(cell)
 
 
 def _unsupported_rerouting(cell: Cell) -> str | None:
@@ -288,8 +288,7 @@ def never_recorded(cell: Cell) -> str | None:
     requested = cell.experiment.measure_choice("packets")
     if requested is None:
         return None
-    known = [flow.name_in(group.name) for group in cell.groups for flow in group.flows]
-    known += [cell.probe.flow_id] if cell.probe else []
+    known = cell.flow_ids
     for flow_id in requested.flows or []:
         if flow_id not in known:
             advice = did_you_mean(flow_id, known, f"there are {', '.join(known[:5])}")
