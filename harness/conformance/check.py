@@ -204,6 +204,11 @@ TIME_SLACK_NS: Final = 100.0
 """A time is that of the profile within 5 % and 100 ns: packets of a few hundred nanoseconds may be in the way."""
 
 
+def profile_delay(nic: NicProfile | None, name: str) -> Required | None:
+    """Return the delay of a profile by the name of its field; a profile without the field reacts at once."""
+    return about_ns(getattr(nic, name, 0)) if nic else None
+
+
 def about_ns(value_ns: float) -> Required:
     """Require a time near a profile's."""
     slack_ns = TIME_SLACK_NS + TIME_PART * value_ns

@@ -1,18 +1,23 @@
 """The packets of one flow as its NICs send and receive them, and the events that follow from them."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
 import pandas as pd
 
+from rogue.reports.export.captures.capture import COPIED
+from rogue.reports.export.captures.packet import packets_of
+
 DATA: Final = ("write", "send", "read_response")
 """Kinds of packets with payload of a verb."""
 GAP_BYTES: Final = 20
 """Preamble and gap between frames on a wire. Source: IEEE 802.3, 4.4.2 (interpacket gap) and 3.2.1, 3.2.2."""
 PS_PER_NS: Final = 1_000
+NO_NUMBER: Final = -1
+"""Of CNPs."""
 CORRUPT: Final = "corrupt"
 """Flag of a packet with a wrong ICRC."""
 
@@ -74,8 +79,8 @@ class Trace:
     service: str = "rc"
     discarded: Sequence[Seen] = ()
     """Packets that arrived with a wrong ICRC."""
-    transfers: Sequence[Mapping[str, object]] = ()
-    """Rows of the table `flows`; empty for a capture."""
+    statuses: Sequence[str] = ()
+    """Result of each transfer: `ok`, `dropped`, or the error; empty for a capture."""
     timeout_ns: float | None = None
     """Timeout that the queue pair's attribute requests, 4.096 us * 2^t; None for a capture."""
     retry_count: int | None = None
@@ -138,20 +143,10 @@ class Trace:
         firsts = [packet.psn for packet in self.data if "first" in packet.flags and packet.psn <= psn]
         return max(firsts, default=psn)
 
-    @property
-    def statuses(self) -> list[str]:
-        """Return the result of each transfer: `ok`, `dropped`, or the error; empty for a capture."""
-        rows = self.transfers
-        return [str(row["error"] if _is_text(row["error"]) else row["status"]) for row in rows]
 
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
-
-
-_COLUMNS: Final = [
-    "t_ps", "node", "port", "kind", "src", "dst", "psn", "bytes", "payload_bytes", "flags", "marked", "dropped",
-]  # fmt: skip
+def _statuses(flows: pd.DataFrame) -> tuple[str, ...]:
+    errors = flows["error"].astype(object).where(flows["error"].notna(), flows["status"].astype(object))
+    return tuple(map(str, errors))
 
 
 def traces_of(
@@ -171,16 +166,21 @@ def traces_of(
 
 def _trace(flow_id: str, rows: pd.DataFrame, network: Network | None, flows: pd.DataFrame | None) -> Trace:
     sent, arrived = [], []
-    for row in rows[_COLUMNS].itertuples(index=False):
-        flags = frozenset(row.flags.split()) if _is_text(row.flags) else frozenset[str]()
-        psn = -1 if pd.isna(row.psn) else int(row.psn)
+    for packet in packets_of(rows):
         made = Seen(
-            row.t_ps / PS_PER_NS, row.kind, psn, 0, int(row.bytes), int(row.payload_bytes), flags,
-            is_marked=bool(row.marked), is_lost=bool(row.dropped),
-        )  # fmt: skip
-        if row.node == row.src:
+            packet.t_ps / PS_PER_NS,
+            packet.kind,
+            NO_NUMBER if packet.kind == "cnp" else packet.psn,
+            0,
+            packet.bytes,
+            packet.payload_bytes,
+            packet.flags,
+            is_marked=packet.is_marked,
+            is_lost=packet.reason not in ("", *COPIED),
+        )
+        if packet.node == packet.src:
             sent.append(made)
-        if str(row.port).endswith(f"->{row.dst}") and not made.is_lost:
+        if packet.port.endswith(f"->{packet.dst}") and not made.is_lost:
             at_ns = network.arrival_ns(made.t_ns, made.bytes) if network else made.t_ns
             arrived.append(made._replace(t_ns=at_ns))
     return Trace(
@@ -189,7 +189,7 @@ def _trace(flow_id: str, rows: pd.DataFrame, network: Network | None, flows: pd.
         _numbered([packet for packet in arrived if CORRUPT not in packet.flags]),
         service=str(rows["service"].iloc[0]),
         discarded=[packet for packet in arrived if CORRUPT in packet.flags],
-        transfers=[] if flows is None else flows[flows["flow_id"].astype(str) == flow_id].to_dict("records"),
+        statuses=() if flows is None else _statuses(flows[flows["flow_id"].astype(str) == flow_id]),
     )
 
 

@@ -9,6 +9,9 @@ from typing import Final, NamedTuple
 import pandas as pd
 
 from rogue.reports.errors import ReportError
+from rogue.reports.export.captures.capture import COPIED
+from rogue.reports.export.captures.packet import Packet as Recorded
+from rogue.reports.export.captures.packet import packets_of
 from rogue.reports.reading.load import Run
 from rogue.workloads.records import CellStatus
 
@@ -16,7 +19,6 @@ BEFORE: Final = 10
 """Packets that are shown before the first different one."""
 PS_PER_NS: Final = 1_000
 HEAD: Final = ("A: time, µs", "packet", "B: time, µs", "packet")
-_COLUMNS: Final = ["t_ps", "port", "kind", "flow_id", "src", "dst", "psn", "marked", "dropped", "flags"]
 
 
 class Packet(NamedTuple):
@@ -82,16 +84,14 @@ class Compared(NamedTuple):
         parting = self.parting
         if parting is None:
             return {"cell": self.cell, "packets_equal": self.packets, "parting": None}
-        sides = {
-            "a": parting.a, "b": parting.b, "before_a": parting.before_a, "before_b": parting.before_b
-        }  # fmt: skip
         found = {
-            name: [each._asdict() for each in side] if isinstance(side, list) else side and side._asdict()
-            for name, side in sides.items()
+            "flow_id": parting.flow_id,
+            "a": parting.a and parting.a._asdict(),
+            "b": parting.b and parting.b._asdict(),
+            "before_a": [packet._asdict() for packet in parting.before_a],
+            "before_b": [packet._asdict() for packet in parting.before_b],
         }
-        return {
-            "cell": self.cell, "packets_equal": self.packets, "parting": {"flow_id": parting.flow_id, **found}
-        }  # fmt: skip
+        return {"cell": self.cell, "packets_equal": self.packets, "parting": found}
 
 
 def _fields(packet: Packet | None) -> tuple[str, str]:
@@ -118,7 +118,7 @@ def compare_packets(run_a: Run, run_b: Run) -> list[Compared]:
 
 def compare_tables(cell: str, a: pd.DataFrame, b: pd.DataFrame) -> Compared:
     """Compare two tables of packets, each direction of each flow by itself."""
-    own, other = list(_departures(a)), list(_departures(b))
+    own, other = _departures(a), _departures(b)
     same, partings = 0, []
     for direction in dict.fromkeys((each.flow_id, each.src) for each in (*own, *other)):
         sides = [[each for each in some if (each.flow_id, each.src) == direction] for some in (own, other)]
@@ -126,7 +126,7 @@ def compare_tables(cell: str, a: pd.DataFrame, b: pd.DataFrame) -> Compared:
         equal = next((at for at, (x, y) in enumerate(pairs) if not (x and y and x.key == y.key)), len(pairs))
         same += equal
         if equal < len(pairs):
-            partings.append(_parting(direction[0], pairs[equal], own, other))
+            partings.append(_parting(direction[0], *pairs[equal], own, other))
     return Compared(cell, same, min(partings, key=_when, default=None))
 
 
@@ -135,29 +135,37 @@ def _when(parting: Parting) -> float:
 
 
 def _parting(
-    flow_id: str, pair: tuple[Packet | None, Packet | None], own: Sequence[Packet], other: Sequence[Packet]
+    flow_id: str, a: Packet | None, b: Packet | None, own: Sequence[Packet], other: Sequence[Packet]
 ) -> Parting:
     def before(packet: Packet | None, some: Sequence[Packet]) -> list[Packet]:
         flow = [each for each in some if each.flow_id == flow_id]
         return [each for each in flow if packet is None or each.t_ns < packet.t_ns][-BEFORE:]
 
-    return Parting(flow_id, *pair, before(pair[0], own), before(pair[1], other))
+    return Parting(flow_id, a, b, before(a, own), before(b, other))
 
 
-def _departures(table: pd.DataFrame) -> Iterator[Packet]:
-    """Yield each packet of a flow once, at the first port of its direction that was recorded, by time."""
-    rows = table[table["flow_id"].notna()][_COLUMNS].sort_values("t_ps", kind="stable")
-    ports: dict[tuple[str, str], str] = {}
-    counts: Counter[tuple[str, str, str, int | None]] = Counter()
-    for row in rows.itertuples(index=False):
-        if ports.setdefault((row.flow_id, row.src), row.port) != row.port:
+def _departures(table: pd.DataFrame) -> list[Packet]:
+    """Return each packet of a flow once, at the first port of its direction that was recorded, by time."""
+    flows = table[table["flow_id"].notna()]
+    found: list[Packet] = []
+    for flow_id, rows in flows.groupby(flows["flow_id"].astype(str), sort=False):
+        found += _of_flow(str(flow_id), list(packets_of(rows)))
+    return sorted(found, key=lambda packet: packet.t_ns)
+
+
+def _of_flow(flow_id: str, packets: Sequence[Recorded]) -> Iterator[Packet]:
+    ports: dict[str, str] = {}
+    counts: Counter[tuple[str, str, int]] = Counter()
+    for each in packets:
+        if ports.setdefault(each.src, each.port) != each.port:
             continue
-        psn = None if pd.isna(row.psn) else int(row.psn)
-        key = (row.flow_id, row.src, row.kind, psn)
+        key = (each.src, each.kind, each.psn)
         counts[key] += 1
-        words = [word for word, holds in (("marked", row.marked), ("dropped", row.dropped)) if holds]
-        words += ["corrupt"] if isinstance(row.flags, str) and "corrupt" in row.flags.split() else []
-        notes = "".join(f", {word}" for word in words)
-        yield Packet(
-            row.t_ps / PS_PER_NS, row.flow_id, row.src, row.dst, row.kind, psn, counts[key], notes
-        )
+        found = {
+            "marked": each.is_marked,
+            "dropped": each.reason not in ("", *COPIED),
+            "corrupt": "corrupt" in each.flags,
+        }
+        notes = "".join(f", {word}" for word, holds in found.items() if holds)
+        psn = None if each.kind == "cnp" else each.psn
+        yield Packet(each.t_ps / PS_PER_NS, flow_id, each.src, each.dst, each.kind, psn, counts[key], notes)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rogue.harness.conformance.check import Check, Reading, about_ns, event
+from rogue.harness.conformance.check import Check, Reading, event, profile_delay
 from rogue.harness.conformance.trace import Trace
 from rogue.simulator import NicProfile
 
@@ -10,7 +10,7 @@ from rogue.simulator import NicProfile
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read the delay after the first NAK."""
     for rewind in [each for each in trace.rewinds if each.cause == "NAK"][:1]:
-        profile = about_ns(nic.resend_delay_ns) if nic else None
+        profile = profile_delay(nic, "resend_delay_ns")
         yield Reading("NAK to first resend", rewind.since_ns, None, profile, "ns")
 
 
