@@ -18,13 +18,12 @@ from rogue.harness.results.run_directory import locked
 from rogue.harness.terminal import align, error_console, inform, notify, print_document
 from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
 from rogue.reports.quantities import counted
-from rogue.workloads.printable import did_you_mean, printable
+from rogue.workloads.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rogue.harness.conformance.check import Outcome
-    from rogue.simulator import NicProfile
 
 USUAL_NIC: Final = {DEFAULT_TESTBED: "cx3pro"}
 """Profile that a testbed's NICs are compared with; of others it is that of Linux's soft-RoCE."""
@@ -68,43 +67,33 @@ def conformance(
             got = f"conformance: got {nodes} and --testbed {testbed}, expected one of them"
             raise UsageError(f"{got}; leave one out.")
         testbed = nodes
-    profile = _profile(nic if nic is not None or pcap is not None else USUAL_NIC.get(testbed, OTHER_NIC))
+    if nic is None and pcap is None:
+        nic = USUAL_NIC.get(testbed, OTHER_NIC)
     if pcap is not None:
-        device, outcomes = str(pcap), _read_capture(pcap, profile)
+        device, outcomes = str(pcap), _read_capture(pcap, nic)
     else:
         device = testbed
-        outcomes = _run(testbed, profile, out or DEFAULT_OUT, jobs, is_trusted=trusts_inventory)
-    _print(outcomes, device, profile, as_json=as_json)
+        outcomes = _run(testbed, nic, out or DEFAULT_OUT, jobs, is_trusted=trusts_inventory)
+    _print(outcomes, device, nic, as_json=as_json)
     return ExitCode.OK
 
 
-def _profile(name: str | None) -> NicProfile | None:
-    """Return the profile of that name; UsageError if there is none."""
-    from rogue.simulator import PROFILES
-
-    if name is None:
-        return None
-    if name not in PROFILES:
-        advice = did_you_mean(name, PROFILES, "leave it out for the usual one")
-        raise UsageError(f"--nic: got {name!r}, expected one of {', '.join(PROFILES)}; {advice}.")
-    return PROFILES[name]
-
-
 def _run(
-    testbed: str, profile: NicProfile | None, out: Path, jobs: int | None, *, is_trusted: bool
+    testbed: str, nic: str | None, out: Path, jobs: int | None, *, is_trusted: bool
 ) -> Sequence[Outcome]:
     """Run all checks in one run directory, and write its page."""
     from rogue.harness.commands.growing_run import write_files
-    from rogue.harness.conformance.run import plan_all, plan_base, read_all, run_all
+    from rogue.harness.conformance.run import plan_all, plan_base, profile_named, read_all, run_all
     from rogue.harness.conformance.summary import JSON_FILE, PAGE, content, page_html
     from rogue.harness.progress import ProgressDisplay
     from rogue.harness.run import begin_run
 
+    profile = profile_named(nic)
     found = ready_testbed(testbed, None, is_trusted=is_trusted, command="conformance")
-    nic = profile.name if profile else OTHER_NIC
-    plans = plan_all(found, nic)
+    simulated = nic if testbed == DEFAULT_TESTBED else None
+    plans = plan_all(found, simulated)
     command = ("rogue", *sys.argv[1:])
-    run = begin_run(plan_base(found, nic), out, command, datetime.now(UTC))
+    run = begin_run(plan_base(found, simulated), out, command, datetime.now(UTC))
     with locked(run.directory), termination_as_interrupt():
         planned = [cell for plan in plans.values() for cell in plan.runnable]
         with ProgressDisplay(planned, error_console()) as display:
@@ -116,31 +105,34 @@ def _run(
     return outcomes
 
 
-def _read_capture(file: Path, profile: NicProfile | None) -> Sequence[Outcome]:
+def _read_capture(file: Path, nic: str | None) -> Sequence[Outcome]:
     """Read the checks from the packets of a capture; UsageError if it has none of RoCEv2."""
     from rogue.harness.conformance.check import all_checks, outcome_of
+    from rogue.harness.conformance.run import profile_named
     from rogue.harness.conformance.trace import traces_of
     from rogue.harness.data.capture import read_capture
     from rogue.harness.data.captured_packets import packets_of_capture
 
+    profile = profile_named(nic)
     capture = read_capture(file)
     packets = packets_of_capture(capture)
     if capture.is_truncated:
         notify(f"{file}: the file ends within a frame; the {len(capture.frames)} frames before it are read.")
     traces = traces_of(packets)
     if not traces:
-        got = f"{file}: got {len(capture.frames) + capture.others} frames without a RoCEv2 request over RC or UC"
+        frames = len(capture.frames) + capture.others
+        got = f"{file}: got {frames} frames without a RoCEv2 request over RC or UC"
         raise UsageError(f"{got}, expected packets to UDP port 4791; capture at a NIC or at a mirror port.")
     inform(f"{len(packets)} packets of {counted(len(traces), 'flow')}")
     return [outcome_of(name, traces, profile) for name in all_checks()]
 
 
-def _print(outcomes: Sequence[Outcome], device: str, profile: NicProfile | None, *, as_json: bool) -> None:
+def _print(outcomes: Sequence[Outcome], device: str, nic: str | None, *, as_json: bool) -> None:
     """Print the results: a table, or one JSON document."""
     from rogue.harness.conformance.summary import HEAD, conclusion, content, rows_of
 
     if as_json:
-        print_document(content(outcomes, device, profile.name if profile else None))
+        print_document(content(outcomes, device, nic))
         return
     lines = align([HEAD, *(row for outcome in outcomes for row in rows_of(outcome))])
     typer.echo("\n".join(map(printable, [*lines, "", conclusion(outcomes)])))

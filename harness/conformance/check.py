@@ -201,7 +201,7 @@ def allowed_timeout(trace: Trace) -> Required | None:
 
 TIME_PART: Final = 0.05
 TIME_SLACK_NS: Final = 100.0
-"""A time is that of the profile within 5 % and 100 ns: packets of a few hundred nanoseconds may be in the way."""
+"""A time is as the profile within 5 % and 100 ns: another packet may be in the way."""
 
 
 def profile_delay(nic: NicProfile | None, name: str) -> Required | None:

@@ -7,6 +7,7 @@ from typing import Final
 
 from rogue.harness.conformance.check import Check, Outcome, all_checks, outcome_of
 from rogue.harness.conformance.trace import Network, Trace, traces_of
+from rogue.harness.errors import UsageError
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.task import Task
 from rogue.harness.experiment.find import load_named
@@ -15,7 +16,8 @@ from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, tasks_of, work_through
 from rogue.harness.testbeds.base import Testbed
 from rogue.reports.reading.load import Run as ReadRun
-from rogue.simulator import NicProfile
+from rogue.simulator import PROFILES, NicProfile
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.records import CellStatus
 from rogue.workloads.topologies.small_networks import Star
 
@@ -27,21 +29,30 @@ TIMEOUT_NS: Final = 4_096.0 * 2**TIMEOUT_EXPONENT
 """Source: InfiniBand Architecture, volume 1, 9.7.6.1.3."""
 
 
-def plan_base(testbed: Testbed, nic: str) -> Plan:
+def profile_named(nic: str | None) -> NicProfile | None:
+    """Return the profile of that name; UsageError if there is none."""
+    if nic is None or nic in PROFILES:
+        return PROFILES[nic] if nic else None
+    advice = did_you_mean(nic, PROFILES, "leave it out for the usual one")
+    raise UsageError(f"--nic: got {nic!r}, expected one of {', '.join(PROFILES)}; {advice}.")
+
+
+def plan_base(testbed: Testbed, nic: str | None) -> Plan:
     """Plan the experiment that all checks start from; its own cell does not run."""
     return replace(make_plan(load_named(EXPERIMENT, _settings({}, nic)), testbed), cells=())
 
 
-def plan_check(check: Check, testbed: Testbed, nic: str) -> Plan:
+def plan_check(check: Check, testbed: Testbed, nic: str | None) -> Plan:
     """Plan the one cell of a check."""
     return make_plan(load_named(EXPERIMENT, _settings(check.settings, nic)), testbed)
 
 
-def _settings(settings: Mapping[str, object], nic: str) -> tuple[str, ...]:
-    return tuple(f"{key}={json.dumps(value)}" for key, value in {"topology.nic": nic, **settings}.items())
+def _settings(settings: Mapping[str, object], nic: str | None) -> tuple[str, ...]:
+    own = {"topology.nic": nic} if nic else {}  # nodes have their own
+    return tuple(f"{key}={json.dumps(value)}" for key, value in {**own, **settings}.items())
 
 
-def plan_all(testbed: Testbed, nic: str) -> dict[str, Plan]:
+def plan_all(testbed: Testbed, nic: str | None) -> dict[str, Plan]:
     """Plan each check that has an experiment, by name."""
     own = {name: check for name, check in all_checks().items() if check.unavailable is None}
     return {name: plan_check(check, testbed, nic) for name, check in own.items()}

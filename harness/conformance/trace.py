@@ -8,8 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 import pandas as pd
 
-from rogue.reports.export.captures.capture import COPIED
-from rogue.reports.export.captures.packet import packets_of
+from rogue.reports.cells.recorded_packets import packets_of
 
 DATA: Final = ("write", "send", "read_response")
 """Kinds of packets with payload of a verb."""
@@ -176,7 +175,7 @@ def _trace(flow_id: str, rows: pd.DataFrame, network: Network | None, flows: pd.
             packet.payload_bytes,
             packet.flags,
             is_marked=packet.is_marked,
-            is_lost=packet.reason not in ("", *COPIED),
+            is_lost=packet.is_lost,
         )
         if packet.node == packet.src:
             sent.append(made)

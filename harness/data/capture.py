@@ -1,6 +1,6 @@
 """Read frames from pcap and pcapng files.
 
-Source: draft-ietf-opsawg-pcap-04 and draft-ietf-opsawg-pcapng-02 (file formats); tcpdump.org, link-layer types.
+Source: draft-ietf-opsawg-pcap-04 and draft-ietf-opsawg-pcapng-02; tcpdump.org, link-layer header types.
 """
 
 import struct

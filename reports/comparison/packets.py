@@ -8,10 +8,9 @@ from typing import Final, NamedTuple
 
 import pandas as pd
 
+from rogue.reports.cells.recorded_packets import Packet as Recorded
+from rogue.reports.cells.recorded_packets import packets_of
 from rogue.reports.errors import ReportError
-from rogue.reports.export.captures.capture import COPIED
-from rogue.reports.export.captures.packet import Packet as Recorded
-from rogue.reports.export.captures.packet import packets_of
 from rogue.reports.reading.load import Run
 from rogue.workloads.records import CellStatus
 
@@ -163,7 +162,7 @@ def _of_flow(flow_id: str, packets: Sequence[Recorded]) -> Iterator[Packet]:
         counts[key] += 1
         found = {
             "marked": each.is_marked,
-            "dropped": each.reason not in ("", *COPIED),
+            "dropped": each.is_lost,
             "corrupt": "corrupt" in each.flags,
         }
         notes = "".join(f", {word}" for word, holds in found.items() if holds)

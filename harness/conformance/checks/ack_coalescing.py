@@ -27,7 +27,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
 CHECK = Check(
     title="Coalesced ACKs",
     group="acknowledgements",
-    requires="The last packet is acknowledged; how many packets share an ACK within a message is the NIC's choice.",
+    requires="The last packet is acknowledged; how many packets share an ACK before is the NIC's choice.",
     source="InfiniBand Architecture, volume 1, 9.7.5.1.2 (coalesced acknowledge messages)",
     settings={"workload.size": f"{PACKETS * 1024}B"},
     read=read,

@@ -25,7 +25,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
 CHECK = Check(
     title="Lost ACK",
     group="acknowledgements",
-    requires="The requester repeats after its timeout; the responder acknowledges the duplicate, and sends no NAK.",
+    requires="The requester repeats after its timeout; the responder acknowledges duplicates without a NAK.",
     source="InfiniBand Architecture, volume 1, 9.7.6.1.3; 9.7.5.1 (duplicate requests)",
     settings={"faults": [event("drop", LAST, "ack")]},
     read=read,

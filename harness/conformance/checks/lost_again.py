@@ -21,7 +21,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
 CHECK = Check(
     title="The same packet lost twice",
     group="loss",
-    requires="After a NAK the responder sends no other until the missing packet arrives: the timeout recovers.",
+    requires="The responder sends no other NAK until the missing packet arrives: the timeout recovers.",
     source="InfiniBand Architecture, volume 1, 9.7.5.2 (no further NAK until the expected PSN arrives)",
     settings={"faults": [event("drop", LOST), event("drop", LOST, transmission=2)]},
     read=read,

@@ -24,7 +24,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
 CHECK = Check(
     title="Lost READ response",
     group="READ",
-    requires="A later response is an implied NAK: the requester asks for the missing rest, before any timeout.",
+    requires="A later response is an implied NAK: the requester asks for the rest before any timeout.",
     source="InfiniBand Architecture, volume 1, 9.7.6.1 (validating responses, implied NAK)",
     settings={"workload.verb": "read", "faults": [event("drop", LOST)]},
     read=read,

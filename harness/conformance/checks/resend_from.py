@@ -30,7 +30,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
 CHECK = Check(
     title="What is sent again after a NAK",
     group="loss",
-    requires="The requester goes back to the packet that the NAK names, and sends it and all later ones again.",
+    requires="The requester goes back to the packet in the NAK, and sends it and all later ones again.",
     source="InfiniBand Architecture, volume 1, 9.7.6 (requester: receiving responses)",
     settings={"faults": [event("drop", LOST)]},
     read=read,

@@ -18,7 +18,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
 CHECK = Check(
     title="SEND without a posted receive",
     group="other services and sizes",
-    requires="The responder sends an RNR NAK with a time; the requester repeats the request when it has passed.",
+    requires="The responder sends an RNR NAK with a time, after which the requester repeats the request.",
     source="InfiniBand Architecture, volume 1, 9.7.5.2.8 (RNR NAK)",
     settings={},
     read=read,

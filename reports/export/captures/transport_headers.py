@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from rogue.reports.cells.recorded_packets import Packet
 from rogue.reports.export.captures.packet import (
     IPV4_BYTES,
     UDP_BYTES,
     Ecn,
-    Packet,
     Protocol,
     Route,
     checksum,
