@@ -5,13 +5,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+import pandas as pd
+
+from rogue.harness.cell.cell import Cell
 from rogue.harness.conformance.check import Check, Outcome, all_checks, outcome_of
 from rogue.harness.conformance.trace import Network, Trace, traces_of
 from rogue.harness.errors import UsageError
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.task import Task
 from rogue.harness.experiment.find import load_named
-from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
+from rogue.harness.plan.plan import Plan, make_plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, tasks_of, work_through
 from rogue.harness.testbeds.base import Testbed
@@ -82,12 +85,13 @@ def read_all(run: Run, plans: Mapping[str, Plan], nic: NicProfile | None) -> Ite
         if reason is not None:
             yield Outcome(name, check, reason=reason)
         else:
-            yield outcome_of(name, _traces(read, name, plans[name].cells[0]), nic)
+            tables = (read.table(name, table) for table in ("packets", "flows"))
+            yield outcome_of(name, check_traces(plans[name].cells[0].cell, *tables), nic)
 
 
-def _traces(read: ReadRun, name: str, planned: PlannedCell) -> list[Trace]:
-    packets, flows = read.table(name, "packets"), read.table(name, "flows")
-    topology = planned.cell.topology
+def check_traces(cell: Cell, packets: pd.DataFrame | None, flows: pd.DataFrame | None) -> list[Trace]:
+    """Return the traces of a check's cell, with the attributes of its queue pairs."""
+    topology = cell.topology
     assert isinstance(topology, Star), "the experiment of all checks"
     if packets is None:
         return []

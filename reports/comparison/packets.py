@@ -115,9 +115,9 @@ def compare_packets(run_a: Run, run_b: Run) -> list[Compared]:
     return found
 
 
-def compare_tables(cell: str, a: pd.DataFrame, b: pd.DataFrame) -> Compared:
+def compare_tables(cell: str, table_a: pd.DataFrame, table_b: pd.DataFrame) -> Compared:
     """Compare two tables of packets, each direction of each flow by itself."""
-    own, other = _departures(a), _departures(b)
+    own, other = _departures(table_a), _departures(table_b)
     same, partings = 0, []
     for direction in dict.fromkeys((each.flow_id, each.src) for each in (*own, *other)):
         sides = [[each for each in some if (each.flow_id, each.src) == direction] for some in (own, other)]
@@ -125,7 +125,8 @@ def compare_tables(cell: str, a: pd.DataFrame, b: pd.DataFrame) -> Compared:
         equal = next((at for at, (x, y) in enumerate(pairs) if not (x and y and x.key == y.key)), len(pairs))
         same += equal
         if equal < len(pairs):
-            partings.append(_parting(direction[0], *pairs[equal], own, other))
+            a, b = pairs[equal]
+            partings.append(_parting(direction[0], a, b, own, other))
     return Compared(cell, same, min(partings, key=_when, default=None))
 
 

@@ -28,6 +28,7 @@ from rogue.simulator import (
 )
 from rogue.workloads.ideal import longest_round_trip_ns
 from rogue.workloads.topologies import Topology
+from rogue.workloads.topologies.nic_file import NicOfFile
 from rogue.workloads.transports import BASES, TransportName
 from rogue.workloads.units import RATE
 
@@ -39,7 +40,11 @@ def profile_of(topology: Topology, host: str) -> NicProfile:
 
     One more is never programmed: it serves what has no rate, as priority 0 does on nodes.
     """
-    profile = PROFILES[topology.nic_of(host)]
+    if isinstance(topology.nic, NicOfFile):
+        measured = dict(topology.nic.values)
+        profile = replace(PROFILES[topology.nic.like], name=str(topology.nic), **measured)
+    else:
+        profile = PROFILES[topology.nic_of(host)]
     if topology.nic_limiters is None:
         return profile
     return replace(profile, limiter_scope="per_priority", limiters=topology.nic_limiters + 1)
