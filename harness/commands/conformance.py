@@ -83,7 +83,7 @@ def _run(
 ) -> Sequence[Outcome]:
     """Run all checks in one run directory, and write its page."""
     from rogue.harness.commands.growing_run import write_files
-    from rogue.harness.conformance.run import plan_all, plan_base, profile_named, read_all, run_all
+    from rogue.harness.conformance.run import plan_all, plan_base, planned_cells, profile_named, read_all, run_all
     from rogue.harness.conformance.summary import JSON_FILE, PAGE, content, page_html
     from rogue.harness.progress import ProgressDisplay
     from rogue.harness.run import begin_run
@@ -95,8 +95,7 @@ def _run(
     command = ("rogue", *sys.argv[1:])
     run = begin_run(plan_base(found, simulated), out, command, datetime.now(UTC))
     with locked(run.directory), termination_as_interrupt():
-        planned = [cell for plan in plans.values() for cell in plan.runnable]
-        with ProgressDisplay(planned, error_console()) as display:
+        with ProgressDisplay(planned_cells(plans), error_console()) as display:
             run_all(run, plans, found.jobs(jobs or available_cores()), display)
         outcomes = list(read_all(run, plans, profile))
         page = page_html(outcomes, found.name, nic)

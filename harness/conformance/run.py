@@ -14,7 +14,7 @@ from rogue.harness.errors import UsageError
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.task import Task
 from rogue.harness.experiment.find import load_named
-from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, tasks_of, work_through
 from rogue.harness.testbeds.base import Testbed
@@ -59,6 +59,12 @@ def plan_all(testbed: Testbed, nic: str | None) -> dict[str, Plan]:
     """Plan each check that has an experiment, by name."""
     own = {name: check for name, check in all_checks().items() if check.unavailable is None}
     return {name: plan_check(check, testbed, nic) for name, check in own.items()}
+
+
+def planned_cells(plans: Mapping[str, Plan]) -> list[PlannedCell]:
+    """Return the cells that run, under the names of their checks."""
+    own = [(name, planned) for name, plan in plans.items() for planned in plan.runnable]
+    return [replace(planned, cell=replace(planned.cell, id=name)) for name, planned in own]
 
 
 def run_all(run: Run, plans: Mapping[str, Plan], jobs: int, watcher: Watcher) -> None:
