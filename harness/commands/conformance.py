@@ -83,7 +83,14 @@ def _run(
 ) -> Sequence[Outcome]:
     """Run all checks in one run directory, and write its page."""
     from rogue.harness.commands.growing_run import write_files
-    from rogue.harness.conformance.run import plan_all, plan_base, planned_cells, profile_named, read_all, run_all
+    from rogue.harness.conformance.run import (
+        plan_all,
+        plan_base,
+        planned_cells,
+        profile_named,
+        read_all,
+        run_all,
+    )
     from rogue.harness.conformance.summary import JSON_FILE, PAGE, content, page_html
     from rogue.harness.progress import ProgressDisplay
     from rogue.harness.run import begin_run

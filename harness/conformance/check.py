@@ -145,7 +145,7 @@ def value_text(value: Value, unit: str) -> str:
     """Write a value with its unit."""
     if isinstance(value, str):
         return value
-    return duration_text(value) if unit == "ns" else f"{value:g}"
+    return duration_text(round(value, 1)) if unit == "ns" else f"{value:g}"
 
 
 def exactly(value: Value) -> Required:
@@ -202,11 +202,6 @@ def allowed_timeout(trace: Trace) -> Required | None:
 TIME_PART: Final = 0.05
 TIME_SLACK_NS: Final = 100.0
 """A time is as the profile within 5 % and 100 ns: another packet may be in the way."""
-
-
-def profile_delay(nic: NicProfile | None, name: str) -> Required | None:
-    """Return the delay of a profile by the name of its field; a profile without the field reacts at once."""
-    return about_ns(getattr(nic, name, 0)) if nic else None
 
 
 def about_ns(value_ns: float) -> Required:

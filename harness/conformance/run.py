@@ -91,15 +91,22 @@ def read_all(run: Run, plans: Mapping[str, Plan], nic: NicProfile | None) -> Ite
         if reason is not None:
             yield Outcome(name, check, reason=reason)
         else:
-            tables = (read.table(name, table) for table in ("packets", "flows"))
-            yield outcome_of(name, check_traces(plans[name].cells[0].cell, *tables), nic)
+            tables = {table: read.table(name, table) for table in TABLES}
+            yield outcome_of(name, check_traces(plans[name].cells[0].cell, tables), nic)
 
 
-def check_traces(cell: Cell, packets: pd.DataFrame | None, flows: pd.DataFrame | None) -> list[Trace]:
-    """Return the traces of a check's cell, with the attributes of its queue pairs."""
+TABLES: Final = ("packets", "flows", "throughput")
+"""Tables that checks read."""
+
+
+def check_traces(cell: Cell, tables: Mapping[str, pd.DataFrame | None]) -> list[Trace]:
+    """Return the traces of a check's cell, with what its tables say besides."""
+    packets, flows, throughput = (tables.get(name) for name in TABLES)
     topology = cell.topology
     assert isinstance(topology, Star), "the experiment of all checks"
     if packets is None:
         return []
     found = traces_of(packets, Network(topology.rate_bps, topology.delay_ns), flows)
-    return [replace(trace, timeout_ns=TIMEOUT_NS, retry_count=RETRY_COUNT) for trace in found]
+    delivered = None if throughput is None else int(throughput["delivered_bytes"].sum())  # of the only flow
+    known = {"timeout_ns": TIMEOUT_NS, "retry_count": RETRY_COUNT, "delivered_bytes": delivered}
+    return [replace(trace, **known) for trace in found]

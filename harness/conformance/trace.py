@@ -80,6 +80,8 @@ class Trace:
     """Packets that arrived with a wrong ICRC."""
     statuses: Sequence[str] = ()
     """Result of each transfer: `ok`, `dropped`, or the error; empty for a capture."""
+    delivered_bytes: int | None = None
+    """Payload that the receiver's application has; None where that was not measured."""
     timeout_ns: float | None = None
     """Timeout that the queue pair's attribute requests, 4.096 us * 2^t; None for a capture."""
     retry_count: int | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rogue.harness.conformance.check import Check, Reading, event, exactly, profile_delay
+from rogue.harness.conformance.check import Check, Reading, about_ns, event, exactly
 from rogue.harness.conformance.trace import Trace
 from rogue.simulator import NicProfile
 
@@ -14,7 +14,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
         return
     cnps = trace.of_kind("cnp")
     yield Reading("CNPs for one mark", len(cnps), exactly(1))
-    profile = profile_delay(nic, "cnp_delay_ns")
+    profile = about_ns(nic.cnp_delay_ns) if nic else None
     yield Reading("mark to CNP", cnps[0].t_ns - marked[0].t_ns if cnps else None, None, profile, "ns")
 
 

@@ -14,8 +14,9 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     sent = {packet.psn for packet in trace.data if packet.transmission > 1}
     twice = [packet for packet in trace.arrived_of("write", "send") if packet.transmission > 1]
     for packet in [packet for packet in twice if packet.psn not in sent][:1]:
-        acks = [ack for ack in trace.of_kind("ack") if ack.t_ns >= packet.t_ns and ack.psn >= packet.psn]
-        yield Reading("ACKs after the duplicate", len(acks), at_least(1))
+        requested = {each.psn for each in trace.data if {"ack_request", "last"} & each.flags}
+        acks = [ack for ack in trace.of_kind("ack") if ack.t_ns >= packet.t_ns and ack.psn not in requested]
+        yield Reading("ACKs that only the duplicate draws", len(acks), at_least(1))
         yield Reading("NAKs", len(trace.of_kind("nak")), exactly(0))
         yield Reading("packets sent again", len(sent), exactly(0))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rogue.harness.conformance.check import Check, Reading, event, profile_delay
+from rogue.harness.conformance.check import Check, Reading, about_ns, event
 from rogue.harness.conformance.trace import Trace
 from rogue.simulator import NicProfile
 
@@ -11,7 +11,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read the delay of the first NAK."""
     for gap in trace.gaps[:1]:
         for nak in trace.naks_of(gap)[:1]:
-            profile = profile_delay(nic, "nak_delay_ns")
+            profile = about_ns(nic.nak_delay_ns) if nic else None
             yield Reading("time to NAK", nak.t_ns - gap.revealed.t_ns, None, profile, "ns")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rogue.harness.conformance.check import Check, Reading, at_most, event, exactly, profile_delay
+from rogue.harness.conformance.check import Check, Reading, about_ns, at_most, event, exactly
 from rogue.harness.conformance.trace import Trace
 from rogue.simulator import NicProfile
 
@@ -16,7 +16,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
         again = next((packet for packet in requests if packet.t_ns >= gap.revealed.t_ns), None)
         waited_ns = again.t_ns - gap.revealed.t_ns if again else None
         soon = None if trace.timeout_ns is None else at_most(trace.timeout_ns / 2, "ns")
-        profile = profile_delay(nic, "resend_delay_ns")
+        profile = about_ns(nic.resend_delay_ns) if nic else None
         yield Reading("new request after", waited_ns, soon, profile, "ns")
         yield Reading("first packet requested", again.psn if again else None, exactly(gap.psn))
 

@@ -2,20 +2,26 @@
 
 from collections.abc import Iterator
 
-from rogue.harness.conformance.check import Check, Reading, event, exactly
+from rogue.harness.conformance.check import Check, Reading, at_least, event, exactly
 from rogue.harness.conformance.trace import Trace
 from rogue.simulator import NicProfile
 
 SENT = 20
+FAILED = "IBV_WC_RETRY_EXC_ERR"
+ENDLESS = 7
 
 
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read how often the packet was sent, and the end of its transfer."""
-    if "retry_exceeded" not in trace.statuses or trace.retry_count is None:
+    sent = [packet for packet in trace.data if packet.psn == 0]
+    if trace.retry_count is None or len([packet for packet in sent if packet.is_lost]) <= trace.retry_count:
         return
-    sent = sum(packet.psn == 0 for packet in trace.data)
-    yield Reading("retries", sent - 1, exactly(trace.retry_count))
-    yield Reading("status", trace.statuses[0], exactly("retry_exceeded"))
+    is_endless = nic is not None and nic.retry_rules.is_endless_at_seven and trace.retry_count == ENDLESS
+    yield Reading(
+        "retries", len(sent) - 1, exactly(trace.retry_count), at_least(SENT) if is_endless else None
+    )
+    status = trace.statuses[0] if trace.statuses else None
+    yield Reading("completion", status, exactly(FAILED), exactly("ok") if is_endless else None)
 
 
 CHECK = Check(
