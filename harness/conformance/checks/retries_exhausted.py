@@ -9,17 +9,17 @@ from rogue.simulator import NicProfile
 SENT = 20
 FAILED = "IBV_WC_RETRY_EXC_ERR"
 ENDLESS = 7
+"""Retry count that some NICs take for no limit (`retry_rules` of a NIC profile)."""
 
 
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read how often the packet was sent, and the end of its transfer."""
     sent = [packet for packet in trace.data if packet.psn == 0]
-    if trace.retry_count is None or len([packet for packet in sent if packet.is_lost]) <= trace.retry_count:
+    if trace.retry_count is None or not any(packet.is_lost for packet in sent):
         return
     is_endless = nic is not None and nic.retry_rules.is_endless_at_seven and trace.retry_count == ENDLESS
-    yield Reading(
-        "retries", len(sent) - 1, exactly(trace.retry_count), at_least(SENT) if is_endless else None
-    )
+    profile = at_least(SENT) if is_endless else None
+    yield Reading("retries", len(sent) - 1, exactly(trace.retry_count), profile)
     status = trace.statuses[0] if trace.statuses else None
     yield Reading("completion", status, exactly(FAILED), exactly("ok") if is_endless else None)
 

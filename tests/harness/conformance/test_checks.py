@@ -102,7 +102,7 @@ def _one_retry_less(packets: pd.DataFrame) -> pd.DataFrame:
 
 ROWS: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "nak_per_gap": _again("nak"),
-    "nak_delay": _later("nak", 10_000_000),
+    "nak_delay": _later("nak", 1_000_000),
     "resend_delay": _later("nak", -1_000_000),
     "lost_again": _again("nak"),
     "lost_nak": _again("nak"),
@@ -125,7 +125,10 @@ ROWS: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 """A changed row by check."""
 PROFILE: Mapping[str, Mapping[str, int]] = {"ack_coalescing": {"ack_every_packets": 16}}
 """A changed parameter of the profile by check."""
-TRANSPORT: Mapping[str, str] = {"resend_from": "roce-go-back-0", "rate_cut": "roce+dcqcn initial_alpha=0.25"}
+TRANSPORT: Mapping[str, str] = {
+    "resend_from": '{"name": "roce-go-back-0"}',
+    "rate_cut": '{"name": "roce+dcqcn", "initial_alpha": 0.25}',
+}
 """Another rule or parameter of the engine by check."""
 
 
@@ -143,7 +146,9 @@ def test_each_check_can_fail(name: str) -> None:
 
 def test_selective_repeat_and_go_back_0_are_named() -> None:
     kinds = {
-        transport: outcome("resend_from", measured("resend_from", "ideal", transport)).readings[0].value
+        transport: outcome("resend_from", measured("resend_from", "ideal", f'{{"name": "{transport}"}}'))
+        .readings[0]
+        .value
         for transport in ("roce", "irn", "roce-go-back-0")
     }
     assert kinds == {"roce": "go-back-N", "irn": "selective", "roce-go-back-0": "go-back-0"}
