@@ -27,8 +27,7 @@ def measured(name: str, nic: str = "ideal", transport: str = "") -> Tables:
     """Return the packets and flows of a check's cell, perhaps with another transport."""
     check = all_checks()[name]
     if transport:
-        parameters = dict(word.split("=") for word in transport.split()[1:])
-        changed = {"transports": [{"name": transport.split(maxsplit=1)[0], **parameters}]}
+        changed = {"transports": [json.loads(transport)]}
         check = replace(check, settings={**check.settings, **changed})
     (planned,) = plan_check(check, TESTBED, nic).cells
     assert planned.unsupported is None, planned.unsupported
@@ -144,14 +143,12 @@ def test_each_check_can_fail(name: str) -> None:
     assert found.verdict is Verdict.DIFFERENT, found
 
 
-def test_selective_repeat_and_go_back_0_are_named() -> None:
-    kinds = {
-        transport: outcome("resend_from", measured("resend_from", "ideal", f'{{"name": "{transport}"}}'))
-        .readings[0]
-        .value
-        for transport in ("roce", "irn", "roce-go-back-0")
-    }
-    assert kinds == {"roce": "go-back-N", "irn": "selective", "roce-go-back-0": "go-back-0"}
+@pytest.mark.parametrize(
+    ("transport", "recovery"), [("roce", "go-back-N"), ("irn", "selective"), ("roce-go-back-0", "go-back-0")]
+)
+def test_the_recovery_of_other_nics_is_named(transport: str, recovery: str) -> None:
+    tables = measured("resend_from", "ideal", json.dumps({"name": transport}))
+    assert outcome("resend_from", tables).readings[0].value == recovery
 
 
 RNR = (
