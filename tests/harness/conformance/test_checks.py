@@ -1,5 +1,6 @@
 """Tests: every check of single packets holds on the simulator, and fails when a rule or a row is changed."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
