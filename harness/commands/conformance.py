@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from rogue.harness.commands import options as opt
+from rogue.harness.commands.opening import write_output
 from rogue.harness.errors import ExitCode, UsageError, termination_as_interrupt
 from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.results.provenance import available_cores
@@ -74,6 +75,11 @@ def conformance(
     else:
         device = testbed
         outcomes = _run(testbed, nic, out or DEFAULT_OUT, jobs, is_trusted=trusts_inventory)
+    if write_profile is not None:
+        from rogue.harness.conformance.profile import measured_text
+
+        write_output(write_profile, measured_text(outcomes, device, nic))
+        inform(f"profile: {write_profile}")
     _print(outcomes, device, nic, as_json=as_json)
     return ExitCode.OK
 

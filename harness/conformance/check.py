@@ -100,7 +100,10 @@ class Check:
     unavailable: str | None = None
     """Why no experiment makes this happen; it is then read from captures alone."""
     profile_fields: Mapping[str, str] = field(default_factory=dict)
-    """Fields of a NIC profile by the names of the readings that measure them."""
+    """Fields of a NIC profile by the names of the readings that measure them.
+
+    A field that is true or false is true if the reading is not as specified.
+    """
 
 
 GROUPS: Final = ("loss", "timeout", "acknowledgements", "READ", "congestion", "other services and sizes")

@@ -3,13 +3,17 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pandas as pd
+from pydantic_core import PydanticCustomError
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.conformance.check import Check, Outcome, all_checks, outcome_of
 from rogue.harness.conformance.trace import Network, Trace, traces_of
+from rogue.harness.data.nic_profile import read_nic_profile
+from rogue.harness.data.source import read_source
 from rogue.harness.errors import UsageError
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.task import Task
@@ -18,10 +22,12 @@ from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, tasks_of, work_through
 from rogue.harness.testbeds.base import Testbed
+from rogue.harness.testbeds.simulator.nics import measured_profile
 from rogue.reports.reading.load import Run as ReadRun
 from rogue.simulator import PROFILES, NicProfile
 from rogue.workloads.printable import did_you_mean
 from rogue.workloads.records import CellStatus
+from rogue.workloads.topologies.nic_file import SUFFIXES
 from rogue.workloads.topologies.small_networks import Star
 
 EXPERIMENT: Final = "conformance"
@@ -36,8 +42,15 @@ def profile_named(nic: str | None) -> NicProfile | None:
     """Return the profile of that name; UsageError if there is none."""
     if nic is None or nic in PROFILES:
         return PROFILES[nic] if nic else None
+    if nic.endswith(SUFFIXES):
+        try:
+            return measured_profile(read_nic_profile(read_source(Path(nic), nic)))
+        except PydanticCustomError as error:
+            words = error.context or {}
+            got = f"--nic: got {words['got']}, expected {words['expected']}"
+            raise UsageError(f"{got}; {words['advice']}.") from error
     advice = did_you_mean(nic, PROFILES, "leave it out for the usual one")
-    raise UsageError(f"--nic: got {nic!r}, expected one of {', '.join(PROFILES)}; {advice}.")
+    raise UsageError(f"--nic: got {nic!r}, expected one of {', '.join(PROFILES)}, or a YAML file; {advice}.")
 
 
 def plan_base(testbed: Testbed, nic: str | None) -> Plan:
@@ -51,7 +64,8 @@ def plan_check(check: Check, testbed: Testbed, nic: str | None) -> Plan:
 
 
 def _settings(settings: Mapping[str, object], nic: str | None) -> tuple[str, ...]:
-    own = {"topology.nic": nic} if nic else {}  # nodes have their own
+    named = str(Path(nic).resolve()) if nic and nic.endswith(SUFFIXES) else nic
+    own = {"topology.nic": named} if named else {}  # nodes have their own
     return tuple(f"{key}={json.dumps(value)}" for key, value in {**own, **settings}.items())
 
 
@@ -108,5 +122,7 @@ def check_traces(cell: Cell, tables: Mapping[str, pd.DataFrame | None]) -> list[
         return []
     found = traces_of(packets, Network(topology.rate_bps, topology.delay_ns), flows)
     delivered = None if throughput is None else int(throughput["delivered_bytes"].sum())  # of the only flow
-    known = {"timeout_ns": TIMEOUT_NS, "retry_count": RETRY_COUNT, "delivered_bytes": delivered}
-    return [replace(trace, **known) for trace in found]
+    return [
+        replace(trace, timeout_ns=TIMEOUT_NS, retry_count=RETRY_COUNT, delivered_bytes=delivered)
+        for trace in found
+    ]

@@ -14,7 +14,16 @@ LIKE: Final = "like"
 VALUES: Final = "values"
 MEASURED: Final = "measured"
 """Key of what was measured besides, which no experiment reads."""
-MEASURABLE: Final = ("ack_every_packets", "nak_delay_ns", "resend_delay_ns", "cnp_delay_ns")
+NUMBERS: Final = (
+    "ack_every_packets",
+    "nak_delay_ns",
+    "resend_delay_ns",
+    "cnp_delay_ns",
+    "cnp_interval_ns",
+)
+RULES: Final = ("is_endless_at_seven", "waits_at_read_gap")
+"""Rules of retries, each true or false."""
+MEASURABLE: Final = (*NUMBERS, *RULES)
 """Fields of a profile that conformance measures."""
 VALUE_MAX: Final = 10**10
 
@@ -38,9 +47,15 @@ def read_nic_profile(source: DataSource) -> NicOfFile:
         if name not in MEASURABLE:
             advice = did_you_mean(name, MEASURABLE)
             raise source.wrong(str(name), f"one of {', '.join(MEASURABLE)}", advice, VALUES)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= VALUE_MAX:
-            raise source.wrong(repr(value), f"a whole number from 0 to {VALUE_MAX}", place=f"{VALUES}.{name}")
+        expected = "true or false" if name in RULES else f"a whole number from 0 to {VALUE_MAX}"
+        is_right = isinstance(value, bool) if name in RULES else _is_count(value)
+        if not is_right:
+            raise source.wrong(repr(value), expected, place=f"{VALUES}.{name}")
     return NicOfFile(source.file, like, tuple(values.items()))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= VALUE_MAX
 
 
 def profile_text(comment: str, like: str, values: Mapping[str, int], measured: Mapping[str, object]) -> str:

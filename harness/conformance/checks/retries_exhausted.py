@@ -34,4 +34,5 @@ CHECK = Check(
         "faults": [event("drop", 0, transmission=number) for number in range(1, SENT + 1)],
     },
     read=read,
+    profile_fields={"retries": "is_endless_at_seven"},
 )
