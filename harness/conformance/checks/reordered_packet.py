@@ -6,7 +6,8 @@ from rogue.harness.conformance.check import Check, Reading, event, exactly
 from rogue.harness.conformance.trace import Trace
 from rogue.simulator import NicProfile
 
-LATE = 4
+LATE, OVERTAKEN_BY = 4, 8
+"""The packet comes late enough for a NAK that takes some microseconds."""
 
 
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
@@ -24,6 +25,6 @@ CHECK = Check(
     group="loss",
     requires="A responder accepts packets in order only: a late packet counts as lost, and draws a NAK.",
     source="InfiniBand Architecture, volume 1, 9.7.4 (responder: receiving requests) and 9.7.5.2",
-    settings={"faults": [event("reorder", LATE)]},
+    settings={"faults": [{**event("reorder", LATE), "amount": OVERTAKEN_BY}]},
     read=read,
 )

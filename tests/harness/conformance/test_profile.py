@@ -14,7 +14,9 @@ from rogue.workloads.shipped import shipped
 
 EXPERIMENT = str(shipped("experiments") / "conformance.yaml")
 CARD = """like: cx4
-values: {ack_every_packets: 16, nak_delay_ns: 2000, resend_delay_ns: 5000, cnp_delay_ns: 3000, waits_at_read_gap: true}
+values:
+  {ack_every_packets: 16, nak_delay_ns: 2000, resend_delay_ns: 5000, cnp_delay_ns: 3000,
+   waits_at_read_gap: true}
 """
 
 
@@ -63,7 +65,7 @@ def test_a_wrong_profile_is_a_sentence(tmp_path: Path, text: str, words: str) ->
     (tmp_path / "a.yaml").write_text(
         Path(EXPERIMENT).read_text().replace("mtu: 1024", "mtu: 1024, nic: card.yaml")
     )
-    with pytest.raises(ConfigError, match="topology.nic") as error:
+    with pytest.raises(ConfigError, match=r"topology\.nic") as error:
         load_experiment(str(tmp_path / "a.yaml"))
     assert words in str(error.value)
     with pytest.raises(UsageError, match="--nic: got"):
