@@ -53,7 +53,7 @@ def conformance(
     as_json: opt.AsJson = False,
     trusts_inventory: opt.TrustsInventory = False,
 ) -> ExitCode:
-    """Test how NICs react to one lost, marked or late packet, and compare with specifications.
+    """Test how NICs react to one lost, marked or late packet.
 
     Each check is an experiment of a few packets. Its result is `as specified`, `as the profile` (of the NIC
     that --nic names), `different`, or `not applicable` with the reason. --json prints the results.

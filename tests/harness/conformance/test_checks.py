@@ -8,6 +8,7 @@ from functools import cache
 import pandas as pd
 import pytest
 from helpers.packet_tables import packet_table
+from helpers.pages import ROOT
 
 from rogue.harness.conformance.check import Outcome, Verdict, all_checks, outcome_of
 from rogue.harness.conformance.run import TABLES, check_traces, plan_check
@@ -48,6 +49,15 @@ def outcome(name: str, tables: Tables, nic: NicProfile = PROFILES["ideal"]) -> O
 def test_the_simulator_passes_each_check(name: str, nic: str) -> None:
     found = outcome(name, measured(name, nic), PROFILES[nic])
     assert found.verdict in (Verdict.SPECIFIED, Verdict.PROFILE), found.readings
+
+
+@pytest.mark.parametrize("nic", ["cx3pro", "cx4", "ideal"])
+def test_the_documented_results_are_those_of_the_simulator(nic: str) -> None:
+    documented = json.loads((ROOT / f"docs/conformance/simulator-{nic}.json").read_text())["checks"]
+    results = {each["name"]: each["result"] for each in documented}
+    assert set(results) == set(all_checks())
+    for name in EXPERIMENTS:
+        assert results[name] == outcome(name, measured(name, nic), PROFILES[nic]).verdict, name
 
 
 def _rows(kind: str, *, from_ps: int = 0) -> Callable[[pd.DataFrame], "pd.Series[bool]"]:
