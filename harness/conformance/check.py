@@ -94,7 +94,7 @@ class Check:
     source: str
     """Where that is written."""
     settings: Mapping[str, object]
-    """Keys by which its experiment differs from `experiments/conformance.yaml`."""
+    """Keys by which its experiment differs from `experiments/conformance.yml`."""
     read: Callable[[Trace, NicProfile | None], Iterable[Reading]]
     """Returns the readings; nothing if the trace has no such event."""
     unavailable: str | None = None

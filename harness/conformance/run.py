@@ -30,7 +30,7 @@ from rogue.workloads.records import CellStatus
 from rogue.workloads.topologies.nic_file import SUFFIXES
 from rogue.workloads.topologies.small_networks import Star
 
-EXPERIMENT: Final = "conformance"
+EXPERIMENT: Final = "conformance.yml"
 TIMEOUT_EXPONENT: Final = 14
 """Of the experiment: 67 ms, a usual value of NICs."""
 RETRY_COUNT: Final = 7

@@ -12,7 +12,7 @@ from rogue.harness.plan.plan import plan_cells
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.workloads.shipped import shipped
 
-EXPERIMENT = str(shipped("experiments") / "conformance.yaml")
+EXPERIMENT = str(shipped("experiments") / "conformance.yml")
 CARD = """like: cx4
 values:
   {ack_every_packets: 16, nak_delay_ns: 2000, resend_delay_ns: 5000, cnp_delay_ns: 3000,
