@@ -33,6 +33,8 @@ class Seen(NamedTuple):
     bytes: int
     payload_bytes: int
     flags: frozenset[str]
+    qp_num: int
+    """Queue pair that it is for."""
     is_marked: bool
     is_lost: bool
 
@@ -176,6 +178,7 @@ def _trace(flow_id: str, rows: pd.DataFrame, network: Network | None, flows: pd.
             packet.bytes,
             packet.payload_bytes,
             packet.flags,
+            packet.qp_num,
             is_marked=packet.is_marked,
             is_lost=packet.is_lost,
         )

@@ -130,6 +130,7 @@ ROWS: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "cnp_delay": _again("cnp", 10_000_000),
     "cnp_interval": _again("cnp", 10_000_000),
     "mtu_4096": _smaller,
+    "queue_pair_reset": _renumbered("ack", -1),
     "uc_loss": _resent,
 }
 """A changed row by check."""
