@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from rogue.agent.drivers.netlink import QueueReading
+from rogue.agent.node.capture import CaptureOrder
 from rogue.agent.node.fields import (
     ErrorKind,
     MessageError,
@@ -20,6 +21,7 @@ from rogue.agent.node.messages import Prepared, Results
 ORDERS = "orders.json"
 ACCOUNT = "account.json"
 SAMPLES = "queues.csv"
+CAPTURE = "packets.capture"
 COUNTS = "counts.json"
 REACHED = "reached"
 """File with the ns since the start of the cell; rewritten while it runs, for the process outside."""
@@ -86,6 +88,8 @@ class Orders:
     """Changes of the network during the run, in order."""
     counts: dict[str, Command] = field(default_factory=dict)
     """Commands that print counters of ports, run before the start and after the end."""
+    capture: CaptureOrder | None = None
+    """Packets to record."""
 
     def role(self, name: str) -> RoleOrder:
         """Return the role with this name."""
@@ -105,7 +109,9 @@ class Orders:
             TimedCommand(**{**each, "command": Command(**each["command"])}) for each in values.pop("timed")
         ]
         counts = {name: Command(**each) for name, each in values.pop("counts").items()}
-        return cls(commands=commands, roles=roles, timed=timed, counts=counts, **values)
+        captured = values.pop("capture")
+        capture = None if captured is None else CaptureOrder.read(captured)
+        return cls(commands=commands, roles=roles, timed=timed, counts=counts, capture=capture, **values)
 
 
 @dataclass
@@ -118,6 +124,8 @@ class Account:
     failure: str | None = field(default=None, metadata={"rule": optional(_WORDS)})
     start_ns: int | None = field(default=None, metadata={"rule": optional(integer(0, (1 << 63) - 1))})
     """Common start, on the kernel's monotonic clock."""
+    packets_missed: int = field(default=0, metadata={"rule": integer(0, (1 << 63) - 1)})
+    """Packets to record for which there was no room."""
     kernel: str = field(default="", metadata={"rule": _WORDS})
     python: str = field(default="", metadata={"rule": _WORDS})
     prepared: dict[str, Prepared] = field(default_factory=dict, metadata={"rule": nested_by_name(Prepared)})

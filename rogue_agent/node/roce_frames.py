@@ -82,6 +82,8 @@ class Frame(NamedTuple):
     payload_bytes: int
     bth: int
     """Place of the BTH in the captured bytes."""
+    identification: int | None
+    """IP ID; IPv6 has none."""
     src_qp_num: int | None = None
     """From a datagram's header; other packets do not say which queue pair sent them."""
     syndrome: int | None = None
@@ -117,6 +119,7 @@ class _Ip(NamedTuple):
     """Place of the UDP header."""
     end: int
     """Place behind the packet's last byte, also if the capture has less."""
+    identification: int | None = None
 
 
 def decode(frame: bytes) -> Frame | None:
@@ -162,6 +165,7 @@ def decode_ip(packet: bytes, start: int = 0) -> Frame | None:
         frame_bytes=max(_FRAME_BYTES_MIN, link_bytes + ip.end - start + _FCS_BYTES),
         payload_bytes=max(0, ip.end - bth - _BTH_BYTES - extension_bytes - padding_bytes - _ICRC_BYTES),
         bth=bth,
+        identification=ip.identification,
         is_corrupt=_is_corrupt(packet, start, ip),
         **extension,
     )
@@ -179,12 +183,13 @@ def _ipv4(packet: bytes, start: int) -> _Ip | None:
     if len(packet) < start + _IPV4_BYTES:
         return None
     header_bytes = (packet[start] & 0xF) * 4
-    tos, length, _, fragment, _, protocol = struct.unpack_from(">BHHHBB", packet, start + 1)
+    tos, length, number, fragment, _, protocol = struct.unpack_from(">BHHHBB", packet, start + 1)
     is_fragment = fragment & 0x3FFF != 0
     if protocol != _UDP or is_fragment or header_bytes < _IPV4_BYTES:
         return None
     source, destination = (str(ip_address(packet[start + at : start + at + 4])) for at in (12, 16))
-    return _Ip(source, destination, tos, start + header_bytes, start + length if length else len(packet))
+    end = start + length if length else len(packet)
+    return _Ip(source, destination, tos, start + header_bytes, end, number)
 
 
 def _ipv6(packet: bytes, start: int) -> _Ip | None:

@@ -10,7 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from rogue.agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
+from rogue.agent.node.capture import captured_packets
+from rogue.agent.node.orders import ACCOUNT, CAPTURE, COUNTS, FILES, SAMPLES, Account
 from rogue.harness.cell.cell import Cell, cell_facts
 from rogue.harness.cell.timing import Timing
 from rogue.harness.experiment.choices import MeasureKind
@@ -21,6 +22,7 @@ from rogue.harness.provisioning.linux_switch import (
     waiting_packets,
 )
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
+from rogue.harness.testbeds.ends.packets import Recorded, capture_order, packets_table
 from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts
 from rogue.harness.testbeds.ends.support import end_facts
 from rogue.harness.testbeds.ends.tables import (
@@ -35,6 +37,7 @@ from rogue.harness.testbeds.kernel.network import (
     DISCIPLINES,
     FILTERED_DIRECTIONS,
     HUNG_AFTER_NS,
+    cell_ports,
     port_interfaces,
 )
 from rogue.harness.testbeds.transfer_tables import columns_of
@@ -44,7 +47,6 @@ CLOCK: Final = "virtual: computing takes no time"
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "processor time is free in a kernel with a virtual clock",
     "pauses": "Linux's bridges send no pauses",
-    "packets": "only the simulator records packets",
 }
 
 _SENSELESS: Final = (
@@ -100,6 +102,7 @@ def _result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
     result.tables["counters"] = columns_of(CounterRow, sorted(ports + node_counters(readings)))
     if cell.experiment.measures("queues"):
         result.tables["queues"] = _queues(cell, folder / SAMPLES)
+    result.tables |= _packets(cell, flows, account, readings.end_ns, folder / CAPTURE)
     for measure, reason in EMPTY.items():
         if cell.experiment.measures(measure) and measure not in result.tables:
             result.not_measured[measure] = reason
@@ -149,6 +152,19 @@ def _queues(cell: Cell, samples: Path) -> Columns:
         counts = {name: int(each[name]) - int(known.get(name, 0)) for name in counted}
         rows.append(QueueRow(node=port.partition("->")[0], port=port, t_ns=t_ns, **gauges, **counts))
     return columns_of(QueueRow, rows)
+
+
+def _packets(
+    cell: Cell, flows: list[NodeFlow], account: Account, end_ns: int, captured: Path
+) -> dict[str, Columns]:
+    """Return the table of recorded packets, if the cell asks for them."""
+    interfaces = port_interfaces(cell.topology)
+    order = capture_order(cell, flows, interfaces)
+    if order is None:
+        return {}
+    packets = list(captured_packets(_content(captured)))
+    recorded = Recorded(packets, list(order.ports), cell_ports(cell), end_ns)
+    return {"packets": packets_table(cell, flows, account.prepared, recorded)}
 
 
 def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:
@@ -201,6 +217,7 @@ def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fac
         **cell_facts(cell),
         **end_facts(flows, account.results),
         "queue_interval_ns": cell.timing.queue_interval_ns,
+        **({"packets_missed": account.packets_missed} if account.packets_missed else {}),
         "nic": "the kernel's own network stack (software)" if is_all_tcp else "rdma_rxe (software)",
         "nic_is_hardware": False,
         **pacing_facts(flows, account.prepared),
