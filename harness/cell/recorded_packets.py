@@ -20,8 +20,7 @@ def never_recorded(cell: Cell) -> str | None:
     requested = cell.experiment.measure_choice("packets")
     if requested is None:
         return None
-    known = [flow.name_in(group.name) for group in cell.groups for flow in group.flows]
-    known += [cell.probe.flow_id] if cell.probe else []
+    known = cell.flow_ids
     for flow_id in requested.flows or []:
         if flow_id not in known:
             advice = did_you_mean(flow_id, known, f"there are {', '.join(known[:5])}")

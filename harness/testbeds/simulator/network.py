@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from rogue import simulator
-from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.cell import Cell, unfit_event
 from rogue.harness.cell.demand import PlannedFlow, gc_paused
 from rogue.harness.cell.recorded_packets import recorded_ports
 from rogue.harness.testbeds.base import Columns, Fact
@@ -200,7 +200,7 @@ def unsupported_fault(cell: Cell) -> str | None:
         return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     if any(len(_losing(losses)) > 1 for losses in cell.network.losses.values()):
         return "each of the simulator's links has one loss model: take a loss away"
-    return _unsupported_rerouting(cell)
+    return unfit_event(cell) or _unsupported_rerouting(cell)
 
 
 def _unsupported_rerouting(cell: Cell) -> str | None:
