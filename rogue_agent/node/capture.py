@@ -36,6 +36,7 @@ _EQUAL, _JUMP, _AND, _RETURN = 0x15, 0x05, 0x54, 0x06
 _PACKET_TYPE, _INTERFACE = 0xFFFFF004, 0xFFFFF008
 """Ancillary data of a packet: SKF_AD_OFF + SKF_AD_PKTTYPE, SKF_AD_OFF + SKF_AD_IFINDEX."""
 _IPV4, _IPV6, _UDP = 0x0800, 0x86DD, 17
+_WHOLE = 0xFFFFFFFF
 _SECOND_NS = 1_000_000_000
 
 Instruction = tuple[int, int, int, int]
@@ -98,7 +99,7 @@ class Capture:
         }
         self._program = packet_filter(self._numbers, list(ends))
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL_PROTOCOLS))
-        _attach(self._socket, [_give(0)])
+        attach_filter(self._socket, [_give(0)])
         self._socket.setsockopt(_SOL_PACKET, _VERSION, _VERSION_2)
         blocks = -(-order.packets_max * SLOT_BYTES // _BLOCK_BYTES)
         self._slots = blocks * _BLOCK_BYTES // SLOT_BYTES
@@ -111,24 +112,23 @@ class Capture:
         """Record in the order's time, counted from this instant of the monotonic clock."""
         self._start_ns = start_ns
         if self._order.from_ns == 0 and self._order.until_ns is None:
-            _attach(self._socket, self._program)
+            attach_filter(self._socket, self._program)
         else:
             threading.Thread(target=self._record_for_a_while, daemon=True).start()
 
     def _record_for_a_while(self) -> None:
         _sleep_until(self._start_ns + self._order.from_ns)
-        _attach(self._socket, self._program)
+        attach_filter(self._socket, self._program)
         if self._order.until_ns is not None:
             _sleep_until(self._start_ns + self._order.until_ns)
-            _attach(self._socket, [_give(0)])
+            attach_filter(self._socket, [_give(0)])
 
     def close(self) -> tuple[bytes, int]:
         """End the capture; return the content of its file, and how many packets found no room."""
-        _attach(self._socket, [_give(0)])
+        attach_filter(self._socket, [_give(0)])
         statistics = self._socket.getsockopt(_SOL_PACKET, _STATISTICS, 8)
         _, dropped = struct.unpack("=II", statistics)
-        origin_ns = self._start_ns + _real_minus_monotonic_ns()
-        packets = list(self._packets(origin_ns))
+        packets = list(self._packets(self._start_ns + real_minus_monotonic_ns()))
         self._ring.close()
         self._socket.close()
         missed = dropped + max(0, len(packets) - self._order.packets_max)
@@ -226,14 +226,29 @@ def _of_roce(ends: Sequence[PacketEnd]) -> list[Instruction]:
     return [*program, _give(0 if ends else SNAPSHOT_BYTES)]
 
 
-def _attach(of: socket.socket, program: Sequence[Instruction]) -> None:
+def direct_filter(addresses: Iterable[int]) -> list[Instruction]:
+    """Return a program that accepts whole RoCEv2 packets to these IPv4 addresses, without IP options."""
+    program: list[Instruction] = []
+    for place, load, expected in (
+        (12, _LOAD_HALF, _IPV4),
+        (23, _LOAD_BYTE, _UDP),
+        (36, _LOAD_HALF, ROCE_PORT),
+    ):
+        program += [(load, 0, 0, place), (_EQUAL, 1, 0, expected), _give(0)]
+    program.append((_LOAD_WORD, 0, 0, 30))
+    for address in addresses:
+        program += [(_EQUAL, 0, 1, address), _give(_WHOLE)]
+    return [*program, _give(0)]
+
+
+def attach_filter(of: socket.socket, program: Sequence[Instruction]) -> None:
     """Let a socket receive only what the program accepts; raises OSError if it is too long."""
     code = b"".join(struct.pack("=HBBI", *each) for each in program)
     kept = ctypes.create_string_buffer(code, len(code))
     of.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, struct.pack("@HP", len(program), ctypes.addressof(kept)))
 
 
-def _real_minus_monotonic_ns() -> int:
+def real_minus_monotonic_ns() -> int:
     """Return the distance of two clocks; to read one takes time, also of a virtual clock."""
     before_ns, monotonic_ns, after_ns = time.time_ns(), time.monotonic_ns(), time.time_ns()
     return (before_ns + after_ns) // 2 - monotonic_ns

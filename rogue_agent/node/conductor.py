@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rogue.agent.core.plugins import import_plugins
 from rogue.agent.drivers.netlink import QueueReader
-from rogue.agent.node.capture import Capture, CaptureOrder, PacketEnd
+from rogue.agent.node.capture import Capture, CaptureOrder, PacketEnd, real_minus_monotonic_ns
 from rogue.agent.node.fields import AgentError, ErrorKind, MessageError
 from rogue.agent.node.messages import (
     Connect,
@@ -45,6 +45,7 @@ from rogue.agent.node.orders import (
     Samples,
     TimedCommand,
 )
+from rogue.agent.node.packet_relay import Relay, resolved
 from rogue.agent.node.processes import ForkedProcess
 from rogue.agent.node.serve import KnownNode, be_exact, import_pyverbs, supervise_in_fork
 from rogue.agent.node.stillness import Stillness, sleep_until_motion
@@ -80,7 +81,7 @@ def conduct(folder: Path) -> None:
             numbers = range(1 + max(_agents(orders.roles).values(), default=0))
             agents = [stack.enter_context(LocalAgent(folder, number, known)) for number in numbers]
             account.kernel, account.python = known.capabilities.kernel, known.capabilities.python
-            _Conductor(orders, agents, folder, account).lead()
+            _Conductor(orders, agents, folder, account).lead(stack)
     except AgentError as error:
         role = f"{error.role}: " if error.role else ""
         account.failure_kind, account.failure = error.kind.value, f"{role}{error}"
@@ -160,7 +161,7 @@ class _Conductor:
     def __post_init__(self) -> None:
         self.agent_index = _agents(self.orders.roles)
 
-    def lead(self) -> None:
+    def lead(self, stack: ExitStack) -> None:
         """Run the cell: prepare, connect, start at one instant, sample, collect."""
         by_end = sorted(self.orders.roles, key=lambda role: _ENDS.index(role.end))
         for role in by_end:
@@ -173,6 +174,7 @@ class _Conductor:
                 self._client(role).request(_message(line), Loaded)
         before = self._counts()
         capture = self._capture(self.orders.capture) if self.orders.capture else None
+        relay = self._relay(stack)
         start_ns = time.monotonic_ns() + _START_MARGIN_NS
         if capture is not None:
             capture.start(start_ns)
@@ -187,6 +189,10 @@ class _Conductor:
         for role in self.orders.roles:
             if role.name not in self.account.results:
                 self._keep(self._client(role).request(self._result(role), Results))
+        if relay is not None:
+            origin_ns = start_ns + real_minus_monotonic_ns()
+            struck = relay.close()
+            self.account.struck = [[each.event, max(0, each.t_ns - origin_ns), each.psn] for each in struck]
         if capture is not None:
             content, self.account.packets_missed = capture.close()
             (self.folder / CAPTURE).write_bytes(content)
@@ -196,6 +202,13 @@ class _Conductor:
         return Capture(
             order, [end for role in order.roles for end in _packet_ends(self.account.prepared[role])]
         )
+
+    def _relay(self, stack: ExitStack) -> Relay | None:
+        """Start to carry out packet events, if there are any."""
+        if not self.orders.packet_events:
+            return None
+        events = resolved(self.orders.packet_events, self.account.prepared)
+        return stack.enter_context(Relay(events, self.folder / "packet-events.log"))
 
     def _client(self, role: RoleOrder) -> AgentClient:
         return self.agents[self.agent_index[role.name]].client

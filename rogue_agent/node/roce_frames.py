@@ -80,8 +80,12 @@ class Frame(NamedTuple):
     frame_bytes: int
     """On the wire, from Ethernet header to FCS, also if the capture has less."""
     payload_bytes: int
+    ip: int
+    """Place of the IP header in the captured bytes."""
     bth: int
-    """Place of the BTH in the captured bytes."""
+    """Place of the BTH."""
+    end: int
+    """Place behind the ICRC, also if the capture has less."""
     identification: int | None
     """IP ID; IPv6 has none."""
     src_qp_num: int | None = None
@@ -164,7 +168,9 @@ def decode_ip(packet: bytes, start: int = 0) -> Frame | None:
         psn=numbered & PSN_MASK,
         frame_bytes=max(_FRAME_BYTES_MIN, link_bytes + ip.end - start + _FCS_BYTES),
         payload_bytes=max(0, ip.end - bth - _BTH_BYTES - extension_bytes - padding_bytes - _ICRC_BYTES),
+        ip=start,
         bth=bth,
+        end=ip.end,
         identification=ip.identification,
         is_corrupt=_is_corrupt(packet, start, ip),
         **extension,

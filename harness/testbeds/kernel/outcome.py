@@ -22,7 +22,8 @@ from rogue.harness.provisioning.linux_switch import (
     waiting_packets,
 )
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
-from rogue.harness.testbeds.ends.packets import Recorded, capture_order, packets_table
+from rogue.harness.testbeds.ends.packet_events import event_orders
+from rogue.harness.testbeds.ends.packets import Recorded, Struck, capture_order, packets_table
 from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts
 from rogue.harness.testbeds.ends.support import end_facts
 from rogue.harness.testbeds.ends.tables import (
@@ -163,8 +164,16 @@ def _packets(
     if order is None:
         return {}
     packets = list(captured_packets(_content(captured)))
-    recorded = Recorded(packets, list(order.ports), cell_ports(cell), end_ns)
+    recorded = Recorded(packets, list(order.ports), cell_ports(cell), end_ns, _struck(cell, flows, account))
     return {"packets": packets_table(cell, flows, account.prepared, recorded)}
+
+
+def _struck(cell: Cell, flows: list[NodeFlow], account: Account) -> list[Struck]:
+    """Return the packets to which an event happened."""
+    events = event_orders(cell, flows, port_interfaces(cell.topology))
+    return [
+        Struck(events[number].port, t_ns, psn, events[number].action) for number, t_ns, psn in account.struck
+    ]
 
 
 def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:

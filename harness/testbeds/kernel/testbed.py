@@ -17,6 +17,7 @@ from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends import support as ends
+from rogue.harness.testbeds.ends.packet_events import unsupported_events
 from rogue.harness.testbeds.ends.roles import limited_flows, limiters_of, plan_roles, short_of_limiters
 from rogue.harness.testbeds.ends.switch_ports import uneven_delays, unsupported_fault, unsupported_marking
 from rogue.harness.testbeds.kernel.network import orders_of
@@ -75,7 +76,11 @@ def _unsupported_network(cell: Cell) -> str | None:
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
         return f"Linux's bridges carry no topology with several paths, such as {topology.kind}"
-    return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)
+    return uneven_delays(cell) or (
+        ends.simulators_topology(cell)
+        or unsupported_fault(cell, has_packet_events=True)
+        or unsupported_events(cell)
+    )
 
 
 def memory_mib(flows: int, packets: int = 0) -> int:
