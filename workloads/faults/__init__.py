@@ -2,7 +2,13 @@
 
 from typing import Final
 
-from rogue.workloads.faults.fault import Breakage, Fault, ForwardingFault, HostFault
+from rogue.workloads.faults.fault import (
+    Breakage,
+    Fault,
+    ForwardingFault,
+    HostFault,
+    TargetedFault,
+)
 from rogue.workloads.faults.forwarding import Flooding, Misrouting
 from rogue.workloads.faults.hosts import PauseStorm, SlowReceiver
 from rogue.workloads.faults.link_cuts import LinkCut, LinkFailures
@@ -23,6 +29,7 @@ __all__ = [
     "PacketEvent",
     "PauseStorm",
     "SlowReceiver",
+    "TargetedFault",
 ]
 
 FAULTS: Final[dict[str, type[Fault]]] = {

@@ -23,6 +23,7 @@ from rogue.harness.testbeds.simulator.features import (
 from rogue.harness.testbeds.simulator.flows import GroupFabric, RunningFlow, shared_limiters, start_flow
 from rogue.harness.testbeds.simulator.nics import profile_of, switch_fair_rates
 from rogue.harness.testbeds.simulator.order import Order
+from rogue.harness.testbeds.simulator.packet_events import inject_packet_events
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.simulator import Marking, Simulation, Trimming, unsprayable
 from rogue.workloads.faults import ForwardingFault, Loss, SlowReceiver
@@ -143,6 +144,7 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
     if (probe := cell.probe) is not None:
         probes.append(start_flow(GroupFabric(simulation, limiters, cell, probe.carrier), probe))
     arrange_faults(cell, simulation)
+    inject_packet_events(cell, simulation, (*flows, *probes))
     if experiment.measures("throughput"):
         simulation.sample_throughput(timing.throughput_interval_ns)
     if experiment.measures("queues"):
