@@ -1,12 +1,14 @@
 """Packet events at the ports of Linux switches: which packets of which queue pairs they strike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rogue.agent.node import packet_events
 from rogue.harness.cell.cell import Cell, unfit_event
+from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, Role
 from rogue.workloads.faults import PacketEvent
+from rogue.workloads.records import EventRow
 
 KINDS: Final = {"data": ("write", "send", "read_response")}
 """Kinds of packets in frames, by the event's word; other words are the same."""
@@ -35,6 +37,19 @@ def event_orders(
     """
     by_id = {flow.flow_id: flow for flow in flows}
     return [_order(cell, by_id[each.flow], each, interfaces, bridge) for each in cell.network.packet_events]
+
+
+def packet_event_rows(cell: Cell, times_ns: Mapping[int, int]) -> Iterator[EventRow]:
+    """Yield a row for each event that happened; `times_ns` by its place among the cell's events."""
+    for number, event in enumerate(cell.network.packet_events):
+        if number in times_ns:
+            yield EventRow(event.flow, times_ns[number], event.kind, event.place)
+
+
+def packet_event_facts(cell: Cell, times_ns: Mapping[int, int]) -> dict[str, Fact]:
+    """Return how many events never happened, because their packets never came; nothing if all did."""
+    unmet = len(cell.network.packet_events) - len(times_ns)
+    return {"packet_events_unmet": unmet} if unmet else {}
 
 
 def _order(

@@ -22,7 +22,11 @@ from rogue.harness.provisioning.linux_switch import (
     waiting_packets,
 )
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
-from rogue.harness.testbeds.ends.packet_events import event_orders
+from rogue.harness.testbeds.ends.packet_events import (
+    event_orders,
+    packet_event_facts,
+    packet_event_rows,
+)
 from rogue.harness.testbeds.ends.packets import Recorded, Struck, capture_order, packets_table
 from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts
 from rogue.harness.testbeds.ends.support import end_facts
@@ -96,7 +100,8 @@ def _result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
     done = Conducted(account.start_ns, account.prepared, account.results, _files(folder))
     own_start_ns = dict.fromkeys(cell.topology.host_names(), account.start_ns)
     readings = Readings(flows, done, own_start_ns)
-    result.tables = collect_tables(cell, readings)
+    happened_ns = {number: t_ns for number, t_ns, _ in account.struck}
+    result.tables = collect_tables(cell, readings, packet_event_rows(cell, happened_ns))
     counts = json.loads(_content(folder / COUNTS))
     before, after = (_port_counters(cell, counts[when]) for when in ("before", "after"))
     ports = port_counter_rows(before, _with_cuts(cell, after, counts["meanwhile"]))
@@ -226,6 +231,7 @@ def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fac
         **cell_facts(cell),
         **end_facts(flows, account.results),
         "queue_interval_ns": cell.timing.queue_interval_ns,
+        **packet_event_facts(cell, {number: t_ns for number, t_ns, _ in account.struck}),
         **({"packets_missed": account.packets_missed} if account.packets_missed else {}),
         "nic": "the kernel's own network stack (software)" if is_all_tcp else "rdma_rxe (software)",
         "nic_is_hardware": False,
