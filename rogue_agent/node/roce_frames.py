@@ -80,8 +80,14 @@ class Frame(NamedTuple):
     frame_bytes: int
     """On the wire, from Ethernet header to FCS, also if the capture has less."""
     payload_bytes: int
+    ip: int
+    """Place of the IP header in the captured bytes."""
     bth: int
-    """Place of the BTH in the captured bytes."""
+    """Place of the BTH."""
+    end: int
+    """Place behind the ICRC, also if the capture has less."""
+    identification: int | None
+    """IP ID; IPv6 has none."""
     src_qp_num: int | None = None
     """From a datagram's header; other packets do not say which queue pair sent them."""
     syndrome: int | None = None
@@ -117,6 +123,7 @@ class _Ip(NamedTuple):
     """Place of the UDP header."""
     end: int
     """Place behind the packet's last byte, also if the capture has less."""
+    identification: int | None = None
 
 
 def decode(frame: bytes) -> Frame | None:
@@ -161,7 +168,10 @@ def decode_ip(packet: bytes, start: int = 0) -> Frame | None:
         psn=numbered & PSN_MASK,
         frame_bytes=max(_FRAME_BYTES_MIN, link_bytes + ip.end - start + _FCS_BYTES),
         payload_bytes=max(0, ip.end - bth - _BTH_BYTES - extension_bytes - padding_bytes - _ICRC_BYTES),
+        ip=start,
         bth=bth,
+        end=ip.end,
+        identification=ip.identification,
         is_corrupt=_is_corrupt(packet, start, ip),
         **extension,
     )
@@ -179,12 +189,13 @@ def _ipv4(packet: bytes, start: int) -> _Ip | None:
     if len(packet) < start + _IPV4_BYTES:
         return None
     header_bytes = (packet[start] & 0xF) * 4
-    tos, length, _, fragment, _, protocol = struct.unpack_from(">BHHHBB", packet, start + 1)
+    tos, length, number, fragment, _, protocol = struct.unpack_from(">BHHHBB", packet, start + 1)
     is_fragment = fragment & 0x3FFF != 0
     if protocol != _UDP or is_fragment or header_bytes < _IPV4_BYTES:
         return None
     source, destination = (str(ip_address(packet[start + at : start + at + 4])) for at in (12, 16))
-    return _Ip(source, destination, tos, start + header_bytes, start + length if length else len(packet))
+    end = start + length if length else len(packet)
+    return _Ip(source, destination, tos, start + header_bytes, end, number)
 
 
 def _ipv6(packet: bytes, start: int) -> _Ip | None:

@@ -96,10 +96,14 @@ NO_DIRECTION: Final = "only the simulator cuts one direction of a link: leave on
 NO_REROUTING: Final = "only the simulator's switches forward around a link: leave reroute_after out"
 
 
-def unsupported_fault(cell: Cell) -> str | None:
-    """Return why ports of Linux switches cannot carry out a fault; None if they can."""
+def unsupported_fault(cell: Cell, *, has_packet_events: bool = False) -> str | None:
+    """Return why ports of Linux switches cannot carry out a fault; None if they can.
+
+    has_packet_events: the testbed carries out packet events.
+    """
+    faults = cell.network.breakages if has_packet_events else _others(cell)
     reasons = (_unsupported_loss(loss) for losses in cell.network.losses.values() for loss in losses)
-    broken = (f"a Linux switch has no {type(fault).__name__}" for fault in _others(cell))
+    broken = (f"a Linux switch has no {type(fault).__name__}" for fault in faults)
     rerouted = (NO_REROUTING for outage in cell.network.outages if outage.reroute_after_ns is not None)
     halved = (NO_DIRECTION for outage in cell.network.outages if outage.one_way)
     return next((reason for reason in chain(reasons, rerouted, halved, broken) if reason is not None), None)

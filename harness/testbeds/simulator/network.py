@@ -9,6 +9,7 @@ import numpy as np
 from rogue import simulator
 from rogue.harness.cell.cell import Cell, unfit_event
 from rogue.harness.cell.demand import PlannedFlow, gc_paused
+from rogue.harness.cell.recorded_packets import recorded_ports
 from rogue.harness.testbeds.base import Columns, Fact
 from rogue.harness.testbeds.simulator.features import (
     aqm_of,
@@ -26,10 +27,8 @@ from rogue.harness.testbeds.simulator.packet_events import inject_packet_events
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.simulator import Marking, Simulation, Trimming, unsprayable
 from rogue.workloads.faults import ForwardingFault, Loss, SlowReceiver
-from rogue.workloads.printable import did_you_mean
 from rogue.workloads.records import ControlRow
 from rogue.workloads.streams import random_stream
-from rogue.workloads.topologies import Topology
 
 NO_CONTROL: Final = "{transport} has no control with metrics, or no flow lasted for a sample"
 """Why there is no row."""
@@ -269,47 +268,13 @@ def start_recording(cell: Cell, simulation: Simulation, running: Sequence[Runnin
         return
     wanted = [flow for flow in running if requested.flows is None or flow.flow_id in requested.flows]
     simulation.record_packets(
-        None if requested.ports is None else _ports(cell.topology, requested.ports),
+        None if requested.ports is None else recorded_ports(cell.topology, requested.ports),
         queue_pairs=[]
         if requested.flows is None
         else [number for flow in wanted for number in flow.all_qp_nums],
         from_ns=requested.from_ns,
         until_ns=requested.until_ns,
         packets_max=requested.packets_max,
-    )
-
-
-def _ports(topology: Topology, named: Iterable[str]) -> list[str]:
-    known = topology.ports()
-    found = [port for name in named for port in known if name in (port, *port.split("->"))]
-    return list(dict.fromkeys(found))
-
-
-def never_recorded(cell: Cell) -> str | None:
-    """Return why the requested packets would never be recorded; None if they can be."""
-    requested = cell.experiment.measure_choice("packets")
-    if requested is None:
-        return None
-    known = cell.flow_ids
-    for flow_id in requested.flows or []:
-        if flow_id not in known:
-            advice = did_you_mean(flow_id, known, f"there are {', '.join(known[:5])}")
-            return f"measure: packets of the flow {flow_id}, which the cell has not; {advice}"
-    return _silent(cell, requested.ports or [])
-
-
-def _silent(cell: Cell, ports: Sequence[str]) -> str | None:
-    if not ports or any(isinstance(fault, ForwardingFault) for fault in cell.experiment.faults):
-        return None
-    flows = [flow for group in cell.groups for flow in group.flows]
-    flows += [cell.probe.flow] if cell.probe else []
-    busy = {host for flow in flows for host in (flow.source, flow.destination)}
-    hosts = set(cell.topology.host_names())
-    if any(not hosts & set(port.split("->")) or busy & set(port.split("->")) for port in ports):
-        return None
-    there = ", ".join(sorted(busy)[:5])
-    return (
-        f"measure: packets of {', '.join(ports)}, where the cell sends none; name hosts with traffic: {there}"
     )
 
 

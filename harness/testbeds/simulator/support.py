@@ -9,6 +9,7 @@ from rogue.agent.core.settings import TransportSettings
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import Demand, FlowGroup, Group, PlannedFlow
 from rogue.harness.cell.group_settings import OPTIONS
+from rogue.harness.cell.recorded_packets import never_recorded
 from rogue.harness.cell.timing import switch_ports
 from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.testbeds.simulator.features import (
@@ -24,7 +25,6 @@ from rogue.harness.testbeds.simulator.network import (
     arrange_faults,
     build_links,
     is_misrouted,
-    never_recorded,
     unsupported_fault,
 )
 from rogue.harness.testbeds.simulator.nics import profile_of
