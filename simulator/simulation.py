@@ -15,6 +15,7 @@ from rogue.simulator.faults import Faults, IndependentLoss, Loss
 from rogue.simulator.flow_control import PRIORITIES, FlowControls, Wait, find_deadlock
 from rogue.simulator.forwarding import Forwarding, Rerouting, Spraying, with_selectors
 from rogue.simulator.framing import ROCEV2, Framing
+from rogue.simulator.packet_events import PacketEvents
 from rogue.simulator.packets import Packets
 from rogue.simulator.parameters import (
     DELAY_PS_MAX,
@@ -37,7 +38,7 @@ from rogue.simulator.topology import Path, Topology
 Table: TypeAlias = dict[str, NDArray[Any]]
 
 
-class Simulation(Faults, Switches, Forwarding, Packets):
+class Simulation(Faults, PacketEvents, Switches, Forwarding, Packets):
     """A network of hosts and switches, built first and then run.
 
     The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every

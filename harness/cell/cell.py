@@ -25,6 +25,7 @@ from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoi
 from rogue.harness.experiment.model import Experiment
 from rogue.workloads.faults import Fault
 from rogue.workloads.ideal import longest_round_trip_ns
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.topologies import Link, Topology
 from rogue.workloads.traffic import Flow
 from rogue.workloads.transports import TransportName, full_packets
@@ -86,6 +87,12 @@ class Cell:
         )
         target = probe.target or self.busiest_receiver
         return PlannedFlow(carrier, probe.flow(self.topology.probe_host(), target, self.seed), is_probe=True)
+
+    @property
+    def flow_ids(self) -> list[str]:
+        """Return the flows of its groups and its probe by name."""
+        known = [flow.name_in(group.name) for group in self.groups for flow in group.flows]
+        return [*known, self.probe.flow_id] if self.probe else known
 
     @property
     def receivers(self) -> Counter[str]:
@@ -274,11 +281,32 @@ def repeats(cell: Cell) -> bool:
 def fault_events(cell: Cell, until_ns: int) -> list[tuple[str, int, str, str]]:
     """Return rows of the table `events` for faults before the end of the run."""
     return [
-        ("", t_ns, event, fault.target)
+        ("", t_ns, event, fault.place)
         for fault in cell.faults
         for t_ns, event in fault.changes()
         if t_ns <= until_ns
     ]
+
+
+def unfit_event(cell: Cell) -> str | None:
+    """Return which packet event is about no flow of the cell, or about one over TCP; None if all fit."""
+    events = cell.network.packet_events
+    if not events:
+        return None
+    known = cell.flow_ids
+    of_tcp = {
+        flow.name_in(group.name)
+        for group in cell.groups
+        if group.transport.service == "tcp"
+        for flow in group.flows
+    }
+    for event in events:
+        if event.flow not in known:
+            advice = did_you_mean(event.flow, known, f"there are {', '.join(known[:5])}")
+            return f"packet_event: the cell has no flow {event.flow}; {advice}"
+        if event.flow in of_tcp:
+            return f"packet_event: {event.flow} is over TCP, which numbers bytes: choose a flow over RDMA"
+    return None
 
 
 SEGMENT_BYTES: Final = 64 * 1024

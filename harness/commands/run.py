@@ -324,6 +324,8 @@ def _finish(run: Run, options: RunOptions) -> ExitCode:
     if missed := sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells):
         text = f"{missed} of {count} cells had more packets than packets_max; the rest is not recorded"
         notify(f"{text}. The report has their number.")
+    if unmet := sum(bool(cell.number("packet_events_unmet")) for cell in run.manifest.cells):
+        notify(f"In {unmet} of {count} cells a packet_event had no effect, because that packet never came.")
     code = ExitCode.CELLS_FAILED if failed else ExitCode.OK
     if report is None:
         code = ExitCode.REPORT_FAILED
