@@ -16,7 +16,7 @@ def random_stream(seed: int, name: str) -> random.Random:
 
 
 def start_jitter_ns(seed: int, flow_id: str, most_ns: int = START_JITTER_NS) -> int:
-    """Return the start of a flow, uniform in 0 to 10 us; without it phase effects dominate window schemes."""
+    """Return the start of a flow, uniform from 0; without it phase effects dominate window schemes."""
     return random_stream(seed, f"start/{flow_id}").randint(0, most_ns)
 
 

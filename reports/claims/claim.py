@@ -99,7 +99,7 @@ class Claim(_Part):
 
     `published` and `tolerance` are in the base unit of the metric, or ratios where the claim is
     `relative_to` another setting; `published_text` is the text of the paper. `fitted_to`,
-    `order_of_magnitude` and `vacuous_alone` are reasons that a reader can check.
+    `order_of_magnitude`, `vacuous_alone` and `contradicted_by` are reasons that a reader can check.
     """
 
     id: str
@@ -117,12 +117,18 @@ class Claim(_Part):
     tolerance: float = Field(default=0.0, ge=0)
     direction: Direction | None = None
     conditions: tuple[Condition, ...] = ()
+    pooled: bool = False
+    """The source makes one statement about all factor points: judge the mean over them."""
+    judged_before: str | None = None
+    """The rule that this one replaces, and its last verdict; the note says why."""
     fitted_to: str | None = None
     """What the source leaves open and was chosen knowing this number."""
     order_of_magnitude: str | None = None
     """Why the tolerance leaves no more than the order of magnitude."""
     vacuous_alone: str | None = None
     """Why any scheme passes that keeps the port busy and loses nothing."""
+    contradicted_by: str | None = None
+    """Which rule or workload of the source itself excludes it."""
     note: str
     source: str = ""
     """Of the file, unless the claim is of another source."""
@@ -150,6 +156,8 @@ class Claim(_Part):
             raise ValueError("a claim with a `metric` needs `published`, or is judged by its side")
         if self.judged_by is JudgedBy.SIDE and self.direction is None:
             raise ValueError("a claim that is judged by its side needs `direction`")
+        if self.pooled and (self.direction is None or self.direction.than is None or self.relative_to):
+            raise ValueError("a claim that is `pooled` needs a `direction` with `than`, and no `relative_to`")
         return self
 
     @model_validator(mode="after")
@@ -178,7 +186,8 @@ _JUDGING: Final = frozenset(
 
 def judging_sha256(claim: Claim) -> str:
     """Return a digest of the fields that decide a verdict."""
-    return hashlib.sha256(claim.model_dump_json(include=set(_JUDGING)).encode()).hexdigest()
+    judging = {*_JUDGING, *(("pooled",) if claim.pooled else ())}
+    return hashlib.sha256(claim.model_dump_json(include=judging).encode()).hexdigest()
 
 
 class ClaimFile(_Part):

@@ -58,10 +58,7 @@ VERDICT_MEANINGS: Final[dict[Verdict, str]] = {
         "published without a number; the whole interval lies on the side that was claimed, and where two"
         " settings are compared their intervals do not overlap"
     ),
-    Verdict.CLOSE: (
-        "a published number; the mean lies within twice the tolerance, but the interval does not lie"
-        " within the tolerance"
-    ),
+    Verdict.CLOSE: ("a published number; the mean lies within the tolerance, but not the whole interval"),
     Verdict.FEW_SEEDS: (
         f"the numbers agree, but with fewer than {SEEDS_MIN} seeds, which is written as “agrees, n = 1”"
     ),
@@ -77,7 +74,7 @@ VERDICT_MEANINGS: Final[dict[Verdict, str]] = {
         "the published number is missed, but the sign or the order is right, by the rule of “agrees”"
     ),
     Verdict.MISSED: (
-        "the mean lies outside twice the tolerance, or on the wrong side, or there is no finite number where"
+        "the mean lies outside the tolerance, or on the wrong side, or there is no finite number where"
         " one was published; with any number of seeds"
     ),
     Verdict.NEEDS_HARDWARE: "only real hardware can tell",

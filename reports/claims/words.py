@@ -34,7 +34,14 @@ def published_text(claim: Claim) -> str:
 
 
 def judged_text(claim: Claim) -> str:
-    """Write the criterion of a claim: a number and its tolerance, or a side; a dash if there is none."""
+    """Write the criterion of a claim, and the one that it replaces."""
+    pooled = ", mean over all factor points" if claim.pooled else ""
+    before = f"; before: {claim.judged_before}" if claim.judged_before else ""
+    return f"{_criterion(claim)}{pooled}{before}"
+
+
+def _criterion(claim: Claim) -> str:
+    """Write a number and its tolerance, or a side; a dash if there is none."""
     if claim.judged_by is JudgedBy.SIDE:
         assert claim.direction is not None, "the claim's own validation demands a direction"
         than = claim.direction.than
@@ -115,6 +122,7 @@ class Badge(StrEnum):
     FITTED = "fitted"
     ORDER_OF_MAGNITUDE = "order of magnitude"
     VACUOUS_ALONE = "vacuous alone"
+    CONTRADICTED = "contradicted"
 
     @property
     def css_class(self) -> str:
@@ -128,6 +136,7 @@ BADGE_MEANINGS: Final[dict[Badge, str]] = {
     Badge.FITTED: "something that the source leaves open was chosen knowing the number",
     Badge.ORDER_OF_MAGNITUDE: "the tolerance leaves no more than the order of magnitude",
     Badge.VACUOUS_ALONE: "any scheme passes that keeps the port busy and loses nothing",
+    Badge.CONTRADICTED: "a rule or the workload of the source itself excludes it",
 }
 
 
@@ -139,12 +148,13 @@ def badges_of(claim: Claim) -> dict[Badge, str]:
         Badge.FITTED: claim.fitted_to,
         Badge.ORDER_OF_MAGNITUDE: claim.order_of_magnitude,
         Badge.VACUOUS_ALONE: claim.vacuous_alone,
+        Badge.CONTRADICTED: claim.contradicted_by,
     }
     return {badge: reason for badge, reason in reasons.items() if reason}
 
 
 def is_headline(claim: Claim) -> bool:
-    """True if a claim has no badge: published, unfitted, no order of magnitude and not vacuous alone."""
+    """True if a claim has no badge: published, unfitted, consistent, no order of magnitude."""
     return not badges_of(claim)
 
 

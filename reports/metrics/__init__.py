@@ -75,7 +75,7 @@ _TABLES: Final = {
     "Pauses": ("paused_sum_ns paused_union_ns paused_ports pauses silent_flows deadlock_ports"),
     "What the agent believes": (
         "rtt_p10_ns rtt_p50_ns rtt_p90_ns rtt_error_p10_ns rtt_error_p50_ns rtt_error_p90_ns "
-        "window_rate_over_goodput overruled_share"
+        "window_rate_over_goodput window_over_base_rate_over_goodput overruled_share"
     ),
     "Processor time": ("client_cpu_share server_cpu_share"),
 }

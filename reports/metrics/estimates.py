@@ -62,6 +62,30 @@ def window_rate_over_goodput(view: CellView, _interval_ns: int) -> float | None:
     return estimate_bps / goodput_bps if estimate_bps is not None and goodput_bps else None
 
 
+@metric(
+    METRICS,
+    "window_over_base_rate_over_goodput",
+    "cwnd/base RTT over goodput",
+    Unit.RATIO,
+    needs=(*SAMPLED, "rtt"),
+    better="near",
+)
+def window_over_base_rate_over_goodput(view: CellView, _interval_ns: int) -> float | None:
+    """The window over the base RTT, to which RoGUE sets its limiter, over the rate that arrived."""
+    samples, window, estimates = view.samples, view.window, view.table("rtt")
+    mtu_bytes = view.entry.number("mtu_bytes")
+    if samples is None or window is None or estimates is None or not mtu_bytes:
+        return None
+    known = estimates[
+        window.holds(estimates["t_ns"].to_numpy()) & estimates["accepted"] & estimates["base_rtt_ns"].notna()
+    ]
+    rates_bps = (8e9 * mtu_bytes * known["cwnd_packets"] / known["base_rtt_ns"]).to_numpy()
+    estimate_bps = nearest_rank(rates_bps, 50)
+    inside = samples[window.holds(samples["t_ns"].to_numpy())]
+    goodput_bps = nearest_rank(inside["goodput_bps"].to_numpy(), 50)
+    return estimate_bps / goodput_bps if estimate_bps is not None and goodput_bps else None
+
+
 @metric(METRICS, "overruled_share", "Overruled windows", Unit.PERCENT, needs=("rtt",))
 def overruled_share(view: CellView, _interval_ns: int) -> float | None:
     """Accepted samples after which the congestion window was smaller than two batches, which are posted all

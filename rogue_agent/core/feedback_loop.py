@@ -56,10 +56,11 @@ class HoldOff:
         """Stop posting."""
         self.phase = _PAUSED
 
-    def resume(self) -> None:
-        """Resume posting, with a hold-off first."""
-        self.phase = _HOLDING
-        self.restart()
+    def resume(self, *, holds: bool = True) -> None:
+        """Resume posting, with a hold-off first unless the limiter has never been set."""
+        self.phase = _HOLDING if holds else _SAMPLING
+        if holds:
+            self.restart()
 
     def admits(self, is_idle: bool) -> bool:
         """Update the phase; return True if a batch may be posted now.
@@ -114,6 +115,7 @@ class FeedbackLoop:
 
     __slots__ = (
         "_acked_bytes",
+        "_awaits_first_window",
         "_coming_bps",
         "_estimator",
         "_hold_off",
@@ -138,6 +140,7 @@ class FeedbackLoop:
         self._request = _SETTLED
         self._coming_bps = self.rate_bps
         self._acked_bytes = 0
+        self._awaits_first_window = settings.first_window
 
     @property
     def has_estimator(self) -> bool:
@@ -156,7 +159,7 @@ class FeedbackLoop:
 
     def next_rate(self) -> int | None:
         """Return the rate to set now, which starts a hold-off; None to leave the limiter alone."""
-        if self._limiter is None or self._hold_off.is_paused:
+        if self._limiter is None or self._hold_off.is_paused or self._awaits_first_window:
             return None
         target_bps = self.cc.target_rate_bps
         if target_bps is None:
@@ -216,7 +219,7 @@ class FeedbackLoop:
         if not has_limiter:
             self._hold_off.pause()
             return
-        self._hold_off.resume()
+        self._hold_off.resume(holds=not self._awaits_first_window)
         if self._limiter is not None:
             self._limiter.restart()
         if self._estimator is not None:
@@ -224,6 +227,8 @@ class FeedbackLoop:
 
     def admits(self, is_idle: bool) -> bool:
         """True if the hold-off allows a batch to be posted now."""
+        if self._awaits_first_window and not is_idle:
+            return False
         if self._request is _LATE:
             return not self._hold_off.is_paused
         return self._hold_off.admits(is_idle)
@@ -254,6 +259,7 @@ class FeedbackLoop:
             return rtt_ns, _RATE_CHANGED
         self.cc.on_sample(Sample(rtt_ns, now, self._acked_bytes, inflight_bytes))
         self._acked_bytes = 0
+        self._awaits_first_window = False
         return rtt_ns, _ACCEPTED
 
     def _start_epoch(self) -> None:

@@ -98,6 +98,8 @@ class Lane:
         self._segmenter = self.segmenter_class(
             link, settings.segment_bytes, verbs_max // settings.batches_min, first_wr_id
         )
+        if settings.first_window:
+            self._segmenter.cut_first(round(feedback.cc.cwnd_packets) * link.mtu_bytes)
         window_verbs = verbs_max - self.segmenter_class.extra_verbs
         self._window = Window(link.mtu_bytes, settings.segment_bytes, window_verbs, settings.batches_min)
         self._again: list[Batch] = []

@@ -54,6 +54,12 @@ class Segmenter:
         self._is_full = False
         self._next_wr_id = first_wr_id
         self._segment_wire_bytes: dict[tuple[Verb, bool], tuple[int, int]] = {}
+        self._later_segment_bytes: int | None = None
+
+    def cut_first(self, segment_bytes: int) -> None:
+        """Give the first batch another length than all later ones."""
+        self._later_segment_bytes = self._segment_bytes
+        self._segment_bytes = min(segment_bytes, self._segment_bytes)
 
     def push(self, transfer: Transfer) -> None:
         """Queue a transfer behind the others."""
@@ -75,6 +81,9 @@ class Segmenter:
         batch = self._batch
         assert batch is not None, "take() without a batch to take"
         self._batch = None
+        if self._later_segment_bytes is not None:
+            self._segment_bytes, self._later_segment_bytes = self._later_segment_bytes, None
+            self._segment_wire_bytes.clear()
         last = batch.sends[-1]
         if not last.signaled:
             batch.sends[-1] = last._replace(signaled=True)

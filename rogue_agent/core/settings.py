@@ -35,6 +35,9 @@ class TransportSettings(Parameters):
     rtt_noise_ns: an ablation: upper bound of a uniform random time added to each sample.
     segment_bytes: length of a verb cut from a larger transfer, and the bytes that one signal covers.
     batches_min: an ablation: batches that may be posted regardless of the window; RoGUE has two.
+    first_window: an ablation: the first verb is one initial window at line rate, and others wait for it.
+    limiter_write_ns: an ablation of simulations: time from a request to the limiter until the card has it,
+    except for the first request.
     hold_off_bytes: bytes to post after a change of the limiter before samples count again.
     rate_change_max_bps: largest change of the limiter by one request.
     send_queue_verbs: verbs of a lane in the send queue; at least `batches_min` batches must fit.
@@ -57,6 +60,8 @@ class TransportSettings(Parameters):
     retry_count: int = field(metadata=between(0, 7))
     rtt_noise_ns: int = field(default=0, metadata=at_least(0))
     batches_min: int = field(default=2, metadata=between(1, 64))
+    first_window: bool = False
+    limiter_write_ns: int = field(default=0, metadata=between(0, 1_000_000_000))
     hold_off_bytes: int = field(default=160_000, metadata=at_least(0))
     rate_change_max_bps: int = field(default=1_000_000_000, metadata=at_least(1))
     send_queue_verbs: int = field(default=512, metadata=between(2, 32_768))

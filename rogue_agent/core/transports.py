@@ -26,7 +26,7 @@ def rogue(line_rate_bps: int) -> TransportSettings:
         service="rc",
         cc="vegas",
         cc_parameters=CONGESTION_CONTROLS["vegas"].for_line_rate(line_rate_bps),
-        estimator="drained",
+        estimator="drained_followers",
         segment_bytes=SEGMENT_BYTES_40G if is_small else SEGMENT_BYTES_100G,
         retry_count=1,
         has_shadow=True,

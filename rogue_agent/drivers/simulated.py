@@ -102,6 +102,9 @@ class SimulatedFlow(RecoveringFlow):
         self._timer = simulation.timer(self._on_timer)
         self._armed_ns: HostNs | None = None
         self._resent_bytes = 0
+        self._limiter_write_ns = settings.limiter_write_ns
+        self._requested_bps: int | None = None
+        self._is_writing = False
         self._records_control = record_control
         self.rtt_samples: list[RttSample] = []
         self.control_samples: list[ControlSample] = []
@@ -187,14 +190,29 @@ class SimulatedFlow(RecoveringFlow):
             return end.post_read(wr_id, length_bytes, signaled, **offsets)
         return end.post_write(wr_id, length_bytes, signaled, imm=imm, **offsets)
 
-    def set_rate(self, rate_bps: int) -> int:
-        """Set the limiter; return its effective rate.
+    def set_rate(self, rate_bps: int) -> int | None:
+        """Set the limiter; return its effective rate, None if the write takes time.
 
-        With shared limiters, requests of READs are not limited: they are few, and 98 bytes long.
+        The first rate is set before anything is posted, so it takes none. A later request replaces one that
+        is being written. With shared limiters, requests of READs are not limited: they are few, and 98 bytes
+        long.
         """
         if self._is_reader and self._path.limiters[0] is not None:
             return rate_bps
+        if self._limiter_write_ns and self._requested_bps is not None:
+            if not self._is_writing:
+                self._is_writing = True
+                self._simulation.schedule(self._simulation.now_ns + self._limiter_write_ns, self._on_written)
+            self._requested_bps = rate_bps
+            return None
+        self._requested_bps = rate_bps
         return self._queue_pair.set_rate(rate_bps)
+
+    def _on_written(self, host_ns: int) -> None:
+        assert self._requested_bps is not None, "a rate is being written"
+        self._is_writing = False
+        self._connection.on_rate_set(self._queue_pair.set_rate(self._requested_bps))
+        self._carry_out(HostNs(host_ns))
 
     def arm_timer(self, deadline_ns: HostNs | None) -> None:
         """Set the connection's timer, or clear it; cheap when nothing changes."""

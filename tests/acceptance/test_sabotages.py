@@ -135,7 +135,6 @@ PARKING_LOT = (
     "transports=[rogue]",
     "repetitions=1",
     "workload.repeat_for=1s",
-    "factors={topology.delay: [100ns]}",
     MTU_OF_BOUNDS,
 )
 """RoGUE's probe through three congested links (R-20)."""
@@ -155,7 +154,7 @@ IRN = (
 
 
 def literal_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ESTIMATORS, "drained", ESTIMATORS["literal"])
+    monkeypatch.setitem(ESTIMATORS, "drained_followers", ESTIMATORS["literal"])
 
 
 def tiny_thresholds(kmax_bytes: int) -> Callable[[pytest.MonkeyPatch], None]:

@@ -95,6 +95,7 @@ WORDS = {
     "right sign": r"(\d+) have (?:only )?the right sign",
     "missed": r"(\d+) (?:is|are) missed",
     "needs hardware": r"(\d+) needs? hardware",
+    "not run": r"(\d+) (?:is|are) not run yet",
 }
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from rogue.workloads.specification import Size, Time, mistake, mistakes_at
+from rogue.workloads.streams import START_JITTER_NS
 from rogue.workloads.topologies.topology import HOSTS_MAX, Placement
 from rogue.workloads.traffic.workload import Flow, Verb, Workload
 
@@ -25,6 +26,8 @@ class Incast(Workload):
     """How many connections each sender has, each with its own transfers."""
     repeat_for_ns: Time | None = None
     """Senders repeat the transfer back to back for this time; by default each sends once."""
+    start_within_ns: Time = START_JITTER_NS
+    """Senders start at random times within this time."""
 
     def hosts_min(self) -> int:
         return self.senders + 1
@@ -41,7 +44,7 @@ class Incast(Workload):
                 repeat_until_ns=self.repeat_for_ns,
                 verb_bytes=self.verb_size_bytes,
                 number=number,
-            ).with_start_jitter(seed)
+            ).with_start_jitter(seed, self.start_within_ns)
             for sender in placement.senders[: self.senders]
             for number in range(self.connections)
         )

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 from pydantic_core import PydanticCustomError
 
 from rogue.workloads.specification import Specification, mistake
-from rogue.workloads.streams import start_jitter_ns
+from rogue.workloads.streams import START_JITTER_NS, start_jitter_ns
 from rogue.workloads.topologies.topology import Placement
 
 Verb = Literal["write", "read", "send"]
@@ -109,9 +109,9 @@ class Flow:
         """Return source and destination, and the number from the second flow between them on."""
         return flow_ends(self.source, self.destination, self.number)
 
-    def with_start_jitter(self, seed: int) -> "Flow":
-        """Return the flow with a start that the seed delays by up to 10 us."""
-        return replace(self, start_ns=self.start_ns + start_jitter_ns(seed, self.ends))
+    def with_start_jitter(self, seed: int, most_ns: int = START_JITTER_NS) -> "Flow":
+        """Return the flow with a start that the seed delays."""
+        return replace(self, start_ns=self.start_ns + start_jitter_ns(seed, self.ends, most_ns))
 
     def group_in(self, group: str) -> str:
         """Return the traffic group and the part of it."""

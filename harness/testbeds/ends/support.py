@@ -88,6 +88,9 @@ def _check_parameters(group: Group) -> None:
             honest = ", ".join(name for name in ESTIMATORS if name not in ORACLES)
             advice = "no NIC reports what this one needs"
             raise ParameterError(ParameterMistake("estimator", f"one of {honest}", advice))
+        if group.parameters.get("limiter_write"):
+            advice = "the limiters of nodes take the time that they take; leave it out"
+            raise ParameterError(ParameterMistake("limiter_write", "0ns", advice))
         for key in group.settings.outside_agent:
             raise unknown_parameter(key, parameter_names(next(iter(group.settings.agents.values()))))
     check_marking(group)

@@ -1,4 +1,4 @@
-"""The default estimator: RoGUE's two formulas, anchored by a batch that was posted to an empty queue pair."""
+"""RoGUE's two formulas, anchored by a batch that was posted to an empty queue pair."""
 
 from rogue.agent.core.clocks import NicNs
 from rogue.agent.core.estimators.base import RttEstimator
@@ -66,13 +66,14 @@ class Drained(RttEstimator):
 
 
 class DrainedFollowers(Drained):
-    """Returns no sample for an anchored batch that others follow, only for its followers.
+    """The default: returns no sample for an anchored batch that others follow, only for its followers.
 
     The anchored batch of a backlogged flow leaves after the flow has been silent for an RTT. It therefore
     finds the queue without the flow's own packets, and its RTT is too low, the more so the more the flow
     sends. Its followers find the queue as it is under load.
 
-    Source: RoGUE, section 3.3; the anchor is ours.  Test: test_estimators.py::test_followers_worked_example.
+    Source: RoGUE, section 3.3 and figure 4, in which verb 2 waits behind verb 1; the anchor is ours.
+    Test: test_estimators.py::test_followers_worked_example.
     """
 
     __slots__ = ()

@@ -38,7 +38,7 @@ def test_rogue_has_the_constants_of_the_paper() -> None:
     settings = settings_for("rogue", 10 * GBPS, {})
     assert (settings.hold_off_bytes, settings.rate_change_max_bps) == (160_000, GBPS)
     assert (settings.retry_count, settings.timeout_exponent, settings.batches_min) == (1, 14, 2)
-    assert settings.estimator == "drained"
+    assert settings.estimator == "drained_followers"
 
 
 def test_native_roce_posts_large_verbs_and_leaves_retries_to_the_nic() -> None:

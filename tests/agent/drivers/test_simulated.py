@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from helpers.agent_star import MTU_BYTES, RATE_BPS, SECOND_NS, AgentStar, repeated
 
-from rogue.agent.core.actions import PostSend
+from rogue.agent.core.actions import PostSend, RttSample
 from rogue.agent.core.application import Schedule
 from rogue.agent.core.clocks import HostNs, NicNs
 from rogue.agent.core.limiter import LinkFacts
@@ -66,6 +66,26 @@ def test_a_lone_flow_fills_the_link() -> None:
     """Slow start and hold-offs cost some milliseconds at the start."""
     star = AgentStar(1, repeated(128_000_000, SECOND_NS)).run(SECOND_NS)
     assert star.utilisation() == pytest.approx(1, rel=0.005)
+
+
+def lone_samples(**overrides: object) -> list[RttSample]:
+    star = AgentStar(1, repeated(128_000_000, SECOND_NS // 10), profile=CX3PRO, overrides=overrides)
+    return star.run(SECOND_NS // 10).flows[0][1].rtt_samples
+
+
+def test_the_first_window_is_one_verb_at_line_rate_whose_sample_counts() -> None:
+    """10 packets of 1024 bytes instead of a segment of 64 KiB; the second verb starts after its sample."""
+    first = next(each for each in lone_samples(first_window=True) if each.accepted)
+    assert (first.wr_id & 0xFF, first.cwnd_packets) == (1, 20)
+    usual = next(each for each in lone_samples() if each.accepted)
+    assert usual.wr_id & 0xFF > 1, "the hold-off of the first rate"
+
+
+def test_a_slow_limiter_write_delays_the_rates_after_the_first() -> None:
+    """Rates change at most every 24 ms, so slow start needs longer."""
+    quick, slow = lone_samples(), lone_samples(limiter_write_ns=24 * MS)
+    assert sum(each.t_ns < 24 * MS and each.accepted for each in slow) == 1
+    assert sum(each.accepted for each in quick) > 10 * sum(each.accepted for each in slow)
 
 
 def test_native_roce_alone_runs_at_line_rate_without_a_single_sample() -> None:

@@ -191,7 +191,16 @@ def test_sizes_slowdowns_and_groups_are_of_counted_transfers(tmp_path: Path) -> 
 
 ESTIMATES = {
     "rtt": [
-        {"flow_id": PAIR, "rtt_ns": rtt, "true_rtt_ns": truth, "accepted": accepted, "overruled": floor}
+        {
+            "flow_id": PAIR,
+            "t_ns": SECOND,
+            "rtt_ns": rtt,
+            "true_rtt_ns": truth,
+            "accepted": accepted,
+            "overruled": floor,
+            "cwnd_packets": 4.0,
+            "base_rtt_ns": 50_000,
+        }
         for rtt, truth, accepted, floor in (
             (90_000, 88_000, True, True),
             (70_000, 71_000, True, False),
@@ -224,6 +233,12 @@ def test_estimates_of_agents(tmp_path: Path, metric: str, value: float) -> None:
     assert measure(tmp_path, metric, ESTIMATES) == pytest.approx(value)
     plain = {"flows": [transfer(PAIR)], "throughput": [delivery(PAIR, SECOND, 100)]}
     assert measure(tmp_path / "without an agent", metric, plain) is None
+
+
+def test_window_over_the_base_rtt_is_compared_with_goodput(tmp_path: Path) -> None:
+    """4 packets of 1000 bytes per 50 us are 640 Mb/s; 100 bytes per second are 800 b/s."""
+    value = measure(tmp_path, "window_over_base_rate_over_goodput", ESTIMATES, mtu_bytes=1000)
+    assert value == pytest.approx(640e6 / 800)
 
 
 def test_older_run_has_no_overruled_share(tmp_path: Path) -> None:

@@ -63,6 +63,11 @@ def test_starts_are_jittered() -> None:
     assert all(0 <= start_ns <= START_JITTER_NS for start_ns in starts)
 
 
+def test_starts_may_be_skewed_by_milliseconds() -> None:
+    starts = [flow.start_ns for flow in incast(start_within="3ms").flows(HOSTS, 1)]
+    assert START_JITTER_NS < max(starts) <= 3_000_000
+
+
 @pytest.mark.parametrize("changes", [{"senders": 0}, {"size": "-1MB"}, {"size": 5}, {"verb": "push"}])
 def test_impossible_incasts_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
