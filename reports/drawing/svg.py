@@ -4,7 +4,7 @@ import io
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -79,7 +79,8 @@ def _written(figure: Figure) -> ET.Element:
         figure.set_layout_engine("none")
     buffer = io.StringIO()
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    FigureCanvasSVG(figure).print_svg(buffer, metadata=metadata)  # `savefig` would draw twice
+    canvas: Any = FigureCanvasSVG(figure)
+    canvas.print_svg(buffer, metadata=metadata)  # `savefig` would draw twice
     root = ET.fromstring(buffer.getvalue())
     for child in root.findall(f"{{{_SVG}}}metadata"):
         root.remove(child)
