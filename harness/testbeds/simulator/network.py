@@ -158,6 +158,7 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
     return SimulatedNetwork(simulation, tuple(flows), tuple(probes), nic_controls)
 
 
+@gc_paused()
 def build_links(cell: Cell) -> Simulation:
     """Build hosts, switches, links and routes, wrong ones included, without connections."""
     topology = cell.topology
