@@ -1,4 +1,4 @@
-"""Draw the rows of a figure's data, a layer of marks after the other.
+"""Draw the rows of a figure's data with seaborn, a layer of marks after the other.
 
 Data have a row per mark: `panel`, `series` (which colour and line it has), `mark` (its layer), the columns
 along both axes, and the ends `low` and `high` of an interval, a band or a span. Lines of one series that are
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -34,14 +35,8 @@ from rogue.reports.transport_styles import (
 
 MARKED_FROM_LINES: Final = 5
 """Number of lines in a panel from which they get markers, besides colours and dashes."""
-DASHES: Final[dict[str, object]] = {
-    "-": "-", "--": (0, (4, 2)), "-.": (0, (6, 2, 1.2, 2)), ":": (0, (1.2, 1.6)),
-}  # fmt: skip
+DASHES: Final[dict[str, object]] = {"-": "", "--": (4, 2), "-.": (6, 2, 1.2, 2), ":": (1.2, 1.6)}
 RULE: Final[Mapping[str, Any]] = {"linewidth": 0.9, "linestyle": (0, (8, 4)), "zorder": 3}
-BOX_HEIGHT: Final = 0.7
-"""Height of the box that holds half of the rows, of the distance between two names."""
-BOX_ROWS_LOG2: Final = 3
-"""The narrowest boxes leave 4 to 8 rows at each end as points."""
 SHADE_LEAST: Final = 100.0
 """The number of the lightest shade: bytes, less than a packet."""
 
@@ -90,6 +85,12 @@ class Rows:
         """Return the rows of each series."""
         return ((name, self.data[self.data["series"] == name]) for name in self.names)
 
+    def settings(self, **more: object) -> dict[str, Any]:
+        """Return seaborn's arguments, overridden by `more` and by the layer's look."""
+        palette = {name: self.colour(name) for name in self.names}
+        hue = {"hue": "series", "hue_order": self.names, "palette": palette, "legend": False}
+        return {"data": self.data, "x": self.x, "y": self.y} | hue | more | dict(self.layer.look)
+
 
 def draw(
     axis: Axes, data: pd.DataFrame, layers: Iterable[Layer], columns: tuple[str, str], looks: Looks
@@ -136,23 +137,23 @@ def _sample(layer: Layer, colour: str, style: TransportStyle | None = None, line
 
 def _line(axis: Axes, rows: Rows) -> None:
     """Draw lines through the rows as they are, and a band where they have one."""
-    is_marked = rows.layer.kind == "means" or len(rows.names) >= MARKED_FROM_LINES
-    are_apart = "line" in rows.data and rows.data["line"].notna().all()
-    for name, own in rows.by_series():
-        look: dict[str, Any] = {"color": rows.colour(name)}
-        if not rows.layer.mark:
-            look["linestyle"] = DASHES[rows.looks[name].line]
-        if not rows.layer.mark and is_marked:
-            look |= {"marker": rows.looks[name].marker, "markeredgewidth": 0}
-            look["markevery"] = 0.25 if rows.layer.kind == "steps" else None
-        if rows.layer.kind == "steps":
-            look["drawstyle"] = "steps-post"
-        known = own.dropna(subset=[rows.x, rows.y])
-        for _, line in known.groupby("line", sort=False) if are_apart else [("", known)]:
-            axis.plot(line[rows.x].to_numpy(), line[rows.y].to_numpy(), **(look | dict(rows.layer.look)))
-        if rows.layer.kind == "line" and "low" in rows.data:
-            ends = own["low"], own["high"]
-            axis.fill_between(own[rows.x], *ends, color=rows.colour(name), alpha=0.2, linewidth=0)
+    more: dict[str, Any] = {"estimator": None, "sort": False}
+    if "line" in rows.data and rows.data["line"].notna().all():
+        more["units"] = "line"
+    if not rows.layer.mark:
+        is_marked = rows.layer.kind == "means" or len(rows.names) >= MARKED_FROM_LINES
+        more |= {"style": "series", "style_order": rows.names, "markeredgewidth": 0}
+        more["dashes"] = {name: DASHES[rows.looks[name].line] for name in rows.names}
+        more["markers"] = {name: rows.looks[name].marker for name in rows.names} if is_marked else False
+        more["markevery"] = 0.25 if is_marked and rows.layer.kind == "steps" else None
+    if rows.layer.kind == "steps":
+        more["drawstyle"] = "steps-post"
+    sns.lineplot(**rows.settings(**more), ax=axis)
+    if rows.layer.kind == "line" and "low" in rows.data:
+        for name, own in rows.by_series():
+            axis.fill_between(
+                own[rows.x], own["low"], own["high"], color=rows.colour(name), alpha=0.2, linewidth=0
+            )
 
 
 def _means(axis: Axes, rows: Rows) -> None:
@@ -166,11 +167,13 @@ def _means(axis: Axes, rows: Rows) -> None:
 
 def _points(axis: Axes, rows: Rows) -> None:
     look = dict(rows.layer.look)
-    area = look.pop("markersize", 4.5) ** 2
-    for name, every in rows.by_series():
-        own = every.dropna(subset=[rows.x, rows.y])
-        mark = {"marker": rows.looks[name].marker, "color": rows.colour(name)} | look
-        axis.scatter(own[rows.x], own[rows.y], s=area, linewidths=0, **mark)
+    more: dict[str, Any] = {"linewidth": 0, "s": look.pop("markersize", 4.5) ** 2}
+    if "marker" not in look:
+        more |= {"style": "series", "markers": {name: rows.looks[name].marker for name in rows.names}}
+    bare = Rows(
+        rows.data, Layer("points", rows.layer.mark, rows.layer.colour, look), rows.x, rows.y, rows.looks
+    )
+    sns.scatterplot(**bare.settings(**more), ax=axis)
 
 
 def _hollow(axis: Axes, rows: Rows) -> None:
@@ -179,41 +182,20 @@ def _hollow(axis: Axes, rows: Rows) -> None:
 
 
 def _bars(axis: Axes, rows: Rows) -> None:
-    """Draw a bar per row along the axis with numbers, and its interval; bars of one name are side by side."""
+    """Draw a bar per row along the axis with numbers, and its interval."""
     is_across = not pd.api.types.is_numeric_dtype(rows.data[rows.y])
-    names, numbers = (rows.y, rows.x) if is_across else (rows.x, rows.y)
-    places = _places(axis, "y" if is_across else "x", rows.data[names])
-    beside = len(rows.names) if rows.data[names].duplicated().any() else 1
-    width = rows.layer.look["width"] / beside
-    bars, intervals = (axis.barh, axis.hlines) if is_across else (axis.bar, axis.vlines)
-    for number, (name, own) in enumerate(rows.by_series()):
-        middles = places[own.index] + (number - (beside - 1) / 2) * width * (beside > 1)
-        bars(middles, own[numbers], width, color=rows.colour(name))
-        intervals(middles, own["low"], own["high"], color=INK, linewidth=1.0)
-
-
-def _places(axis: Axes, side: str, names: pd.Series) -> "pd.Series[float]":
-    """List names along one side of a panel; return the place of each."""
-    along: Any = getattr(axis, f"{side}axis")
-    along.update_units(list(names))
-    return pd.Series(along.convert_units(list(names)), names.index, np.float64)
+    more = {"orient": "y" if is_across else "x", "saturation": 1.0, "errorbar": None}
+    sns.barplot(**rows.settings(**more), ax=axis)
+    for bars, (_, own) in zip(axis.containers, rows.by_series(), strict=False):
+        for bar, low, high in zip(bars, own["low"], own["high"], strict=True):
+            middle = bar.get_y() + bar.get_height() / 2 if is_across else bar.get_x() + bar.get_width() / 2
+            (axis.hlines if is_across else axis.vlines)(middle, low, high, color=INK, linewidth=1.0)
 
 
 def _boxes(axis: Axes, rows: Rows) -> None:
     """Draw boxes per name on the vertical axis; each further box holds half of the remaining rows."""
-    places = _places(axis, "y", rows.data[rows.y])
-    for name, own in rows.by_series():
-        place, values = places[own.index].iloc[0], own[rows.x].dropna().to_numpy(dtype=np.float64)
-        halvings = 0.5 ** np.arange(max(1, int(np.log2(len(values))) - BOX_ROWS_LOG2))
-        boxes = list(zip(*np.quantile(values, (halvings / 4, 1 - halvings / 4)), halvings, strict=True))
-        for low, high, part in reversed(boxes):
-            look: Any = {"facecolor": rows.colour(name), "edgecolor": INK, "linewidth": 0.5}
-            axis.barh(place, high - low, BOX_HEIGHT * part, low, alpha=part**0.5, **look)
-        ends = place - BOX_HEIGHT / 2, place + BOX_HEIGHT / 2
-        axis.vlines(np.median(values), *ends, color=INK, linewidth=0.8)
-        low, high, _ = boxes[-1]
-        outside = values[(values < low) | (values > high)]
-        axis.scatter(outside, np.full(len(outside), place), s=6, facecolors="none", edgecolors=MUTED)
+    more = {"orient": "h", "saturation": 1.0, "width": 0.7, "linewidth": 0.5, "flier_kws": {"s": 6}}
+    sns.boxenplot(**rows.settings(**more), ax=axis)
 
 
 def _rule(axis: Axes, rows: Rows) -> None:
@@ -286,19 +268,17 @@ def draw_fields(axis: Axes, grid: pd.DataFrame, text: Callable[[float], str], no
     A field of an infinite number is filled with ink.
     """
     numbers = grid.to_numpy(dtype=np.float64)
-    axis.pcolormesh(np.ma.masked_invalid(numbers), norm=norm, cmap=SHADES, edgecolors=PAPER, linewidth=0.8)
-    axis.set(xlim=(0, numbers.shape[1]), ylim=(numbers.shape[0], 0))
-    axis.spines[:].set_visible(False)
-    for (row, column), number in np.ndenumerate(numbers):
-        if np.isposinf(number):
-            axis.add_patch(Rectangle((column, row), 1, 1, facecolor=INK, edgecolor=PAPER, linewidth=0.8))
-            words, colour = NEVER, PAPER
-        elif np.isfinite(number):
-            words, colour = text(number), ON_LITTLE if norm(number) < 0.5 else ON_MUCH
-        else:
-            continue
+    words = np.array([[text(number) for number in row] for row in numbers])
+    sns.heatmap(
+        grid.where(np.isfinite(numbers)).astype(float), norm=norm, cmap=SHADES, annot=words, fmt="",
+        annot_kws={"fontsize": "small"}, linewidths=0.8, cbar=False, ax=axis,
+    )  # fmt: skip
+    for label, number in zip(axis.texts, numbers[np.isfinite(numbers)], strict=True):
+        label.set_color(ON_LITTLE if norm(number) < 0.5 else ON_MUCH)
+    for row, column in np.argwhere(np.isposinf(numbers)):
+        axis.add_patch(Rectangle((column, row), 1, 1, facecolor=INK, edgecolor=PAPER, linewidth=0.8))
         place = (column + 0.5, row + 0.5)
-        axis.text(*place, words, color=colour, ha="center", va="center", fontsize="small")
+        axis.text(*place, NEVER, color=PAPER, ha="center", va="center", fontsize="small")
     for ticks, names in ((axis.xaxis, grid.columns), (axis.yaxis, grid.index)):
         ticks.set_ticks(np.arange(len(names)) + 0.5, [plain(str(name), 34) for name in names])
     axis.tick_params(length=0, labelrotation=0)

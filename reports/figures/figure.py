@@ -1,4 +1,4 @@
-"""The bases of figures: one that draws itself, and one that describes what is drawn."""
+"""The bases of figures: one that draws itself, and one that describes what seaborn draws."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
