@@ -95,8 +95,8 @@ def _rows(packets: Sequence[_Packet], requests: Sequence[_Packet], names: Counte
     is_read = all(packet.frame.kind == "read_request" for packet in requests)
     ends = (first.dst, first.src) if is_read else (first.src, first.dst)
     name = f"capture/{ends[0]}->{ends[1]}"
+    flow_id = f"{name}#{names[name]}" if names[name] else name
     names[name] += 1
-    flow_id = name if names[name] == 1 else f"{name}#{names[name]}"
     service = requests[0].frame.service
     ports = _ports(packets)
     numbers = _running_numbers(packets)
