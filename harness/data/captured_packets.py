@@ -15,6 +15,8 @@ REPLIES: Final = ("ack", "nak", "read_response", "atomic_response")
 EXPORTED_LOSS: Final = "went no further: "
 """Comment of `rogue export --pcap` on a packet that was lost behind the port."""
 _PSNS: Final = 1 << 24
+_T_PS_MAX: Final = 2**62
+"""Fifty days: later times are those of a damaged capture."""
 _ECT: Final = (1, 2, 3)
 
 
@@ -38,7 +40,7 @@ class _Packet(NamedTuple):
 def packets_of_capture(capture: Capture) -> pd.DataFrame:
     """Return the packets of reliable and unreliable connections in the columns of the table `packets`.
 
-    A host is named by its address. Where several interfaces saw the same direction of a flow, the first one
+    Times count from the first packet. A host is named by its address. Where several interfaces saw the same direction of a flow, the first one
     counts as the port of the sender, and the last one as the port to the receiver.
     """
     found = [
@@ -55,6 +57,8 @@ def packets_of_capture(capture: Capture) -> pd.DataFrame:
     rows: list[PacketRow] = []
     for requests, replies in _connections(streams):
         rows += _rows(sorted([*requests, *replies], key=lambda packet: packet.captured.t_ns), requests, names)
+    began_ps = min((row.t_ps for row in rows), default=0)
+    rows = [row._replace(t_ps=min(row.t_ps - began_ps, _T_PS_MAX)) for row in rows]
     rows.sort(key=lambda row: row.t_ps)
     return pd.DataFrame(rows, columns=PacketRow._fields)
 

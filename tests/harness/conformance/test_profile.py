@@ -79,3 +79,8 @@ def test_an_unknown_name_is_a_sentence() -> None:
         profile_named("cx5")
     with pytest.raises(ConfigError, match=r"nic: got 'cx5', expected one of .* or a YAML file"):
         load_experiment(EXPERIMENT, ["topology.nic=cx5"])
+
+
+def test_nodes_and_a_testbed_are_one_too_many() -> None:
+    with pytest.raises(UsageError, match="expected one of them"):
+        conformance(nodes="nodes.yaml", testbed="kernel")
