@@ -110,9 +110,9 @@ def _network_commands(cell: Cell, flows: list[NodeFlow]) -> list[Command]:
     return [
         _sysctls(),
         Command(["ip", "-batch", "-"], _lines(_links(topology))),
+        Command(["bridge", "-batch", "-"], _lines(_known_hosts(topology))),
         Command(["rdma", "--batch", "-"], _lines(devices)),
         Command(["tc", "-batch", "-"], _lines(_trees(cell))),
-        Command(["bridge", "-batch", "-"], _lines(_known_hosts(topology))),
     ]
 
 
