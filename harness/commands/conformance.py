@@ -58,7 +58,7 @@ def conformance(
     Each check is an experiment of a few packets. Its result is `as specified`, `as the profile` (of the NIC
     that --nic names), `different`, or `not applicable` with the reason. --json prints the results.
 
-    \\b
+    \b
       rogue conformance
       rogue conformance --testbed kernel
       rogue conformance --pcap mirror.pcapng
