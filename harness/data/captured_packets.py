@@ -40,8 +40,9 @@ class _Packet(NamedTuple):
 def packets_of_capture(capture: Capture) -> pd.DataFrame:
     """Return the packets of reliable and unreliable connections in the columns of the table `packets`.
 
-    Times count from the first packet. A host is named by its address. Where several interfaces saw the same direction of a flow, the first one
-    counts as the port of the sender, and the last one as the port to the receiver.
+    Times count from the first packet. A host is named by its address. Where several interfaces saw the same
+    direction of a flow, the first one counts as the port of the sender, and the last one as the port to the
+    receiver.
     """
     found = [
         _Packet(each, frame)
