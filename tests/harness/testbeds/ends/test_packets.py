@@ -98,10 +98,22 @@ def test_packet_that_later_ones_overtook_is_lost(cell: Cell) -> None:
 
 
 def test_struck_packet_is_dropped_at_the_first_switch(cell: Cell) -> None:
-    struck = (Struck(FROM, 5, FIRST_PSN, "drop"), Struck(FROM, 6, (FIRST_PSN + 1) & 0xFFFFFF, "corrupt"))
-    rows = rows_of(cell, [(5, FROM, data(0)), (6, FROM, data(1)), (9, TO, data(1))], 10**12, struck)
+    struck = (
+        Struck(FROM, 5, FIRST_PSN, "drop"),
+        Struck(FROM, 6, (FIRST_PSN + 1) & 0xFFFFFF, "corrupt"),
+        Struck(FROM, 7, (FIRST_PSN + 2) & 0xFFFFFF, "mark"),
+    )
+    captured = [
+        (5, FROM, data(0)),
+        (6, FROM, data(1)),
+        (7, FROM, data(2)),
+        (9, TO, data(1)),
+        (9, TO, data(2)),
+    ]
+    rows = rows_of(cell, captured, 10**12, struck)
     assert [(row.port, row.psn, row.reason) for row in rows if row.dropped] == [(FROM, 0, "event")]
     assert [row.psn for row in rows if row.flags and "corrupt" in row.flags] == [1]
+    assert [(row.port, row.psn) for row in rows if row.marked] == [(FROM, 2)]
 
 
 def test_copy_at_another_host_is_a_stray_and_strangers_have_no_flow(cell: Cell) -> None:
