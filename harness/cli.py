@@ -52,6 +52,7 @@ PANELS: Final = {
     "Compare": {
         "compare": ("report:compare", "Print how two runs differ, and whether that is more than chance."),
         "gate": ("gate:gate", "Fail if a run is worse than its baseline, or a control has a new weakness."),
+        "conformance": ("conformance:conformance", "Test how NICs react to one lost, marked or late packet."),
         "claims": ("claims:claims", "Compare all runs with all claims, and write the claims board."),
     },
     "Machines": {

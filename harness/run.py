@@ -17,7 +17,7 @@ from rogue.harness.execution.scheduler import CellSlot, Watcher, run_tasks
 from rogue.harness.execution.task import Task
 from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document, resolve
-from rogue.harness.plan.plan import Plan, PlannedCell, chosen_cells, make_plan
+from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
 from rogue.harness.plugins.loading import LoadedPlugin
 from rogue.harness.results.cell_directory import discard_all_unfinished
 from rogue.harness.results.manifest import read_sound_manifest
@@ -56,14 +56,12 @@ class _Bookkeeper(Watcher):
         self.watcher.on_finished(record)
 
 
-def start_run(plan: Plan, out: Path, command: Sequence[str], only_cell: str | None = None) -> Run:
+def start_run(plan: Plan, out: Path, command: Sequence[str]) -> Run:
     """Make the run directory with a manifest in which every cell is pending or cannot run."""
-    now = datetime.now(UTC)
-    planned = chosen_cells(plan, only_cell)
-    if all(each.unsupported for each in planned):
-        reasons = sorted({each.unsupported for each in planned if each.unsupported})
+    if all(each.unsupported for each in plan.cells):
+        reasons = sorted({each.unsupported for each in plan.cells if each.unsupported})
         raise NothingToRunError(f"{plan.loaded.document.file}: no cell can run: {'; '.join(reasons)}.")
-    return begin_run(Plan(plan.loaded, plan.testbed, tuple(planned)), out, command, now)
+    return begin_run(plan, out, command, datetime.now(UTC))
 
 
 def begin_run(plan: Plan, out: Path, command: Sequence[str], now: datetime) -> Run:
@@ -127,13 +125,12 @@ def replan(
 
     files: data files that the run keeps.
     """
-    plan = make_plan(loaded_again(manifest, plugins, files), testbed, counted)
     identifiers = {cell.id for cell in manifest.cells}
-    cells = tuple(planned for planned in plan.cells if planned.cell.id in identifiers)
-    if len(cells) != len(identifiers):
+    plan = make_plan(loaded_again(manifest, plugins, files), testbed, counted, identifiers)
+    if len(plan.cells) != len(identifiers):
         got, advice = "a plan with other cells", f"use the version of commit {manifest.git.commit}"
         raise UsageError(f"run {manifest.run_id}: got {got}, expected the cells of its manifest; {advice}.")
-    return Plan(plan.loaded, testbed, cells)
+    return plan
 
 
 def loaded_again(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import reference_commands
+import reference_conformance
 import reference_experiments
 import reference_python
 import reference_results
@@ -26,6 +27,7 @@ PAGES: Final = {
     "reference/transports.md": reference_transports.generated,
     "reference/results.md": reference_results.generated,
     "reference/commands.md": reference_commands.generated,
+    "reference/conformance.md": reference_conformance.generated,
     "reference/python.md": reference_python.generated,
     "reference/uet-htsim-cases.md": uet_htsim_report.generated,
 }

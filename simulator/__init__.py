@@ -8,6 +8,7 @@ from rogue.simulator.faults import BurstLoss, IndependentLoss, IpIdLoss, Loss
 from rogue.simulator.flow_control import CONTROL_PRIORITY, PriorityFlowControl, Wait, explained, find_deadlock
 from rogue.simulator.forwarding import SPRAYING_PARAMETERS, Spraying, spraying_of, unsprayable
 from rogue.simulator.framing import FRAMINGS, ROCEV2, Framing
+from rogue.simulator.packet_events import PacketEvent
 from rogue.simulator.parameters import ControlParameter
 from rogue.simulator.plugin_controls import (
     RECEIVER_CONTROLS,
@@ -55,6 +56,7 @@ __all__ = [
     "Memory",
     "NicControl",
     "NicProfile",
+    "PacketEvent",
     "PathFacts",
     "PriorityFlowControl",
     "PrototypeControl",

@@ -147,15 +147,23 @@ def headroom_bytes(framing: Framing, frame_bytes_max: int, rate_bps: int, delay_
     return 3 * frame_wire_bytes + framing.wire_bytes(PAUSE_FRAME_BYTES) + on_cable_bytes
 
 
+@dataclass(slots=True)
+class _Switch:
+    """The flow control of a switch, and what headroom leaves of its buffer."""
+
+    name: str
+    flow_control: PriorityFlowControl | None
+    room_bytes: int | None
+    is_input_queued: bool
+    """Its links have separate buffers."""
+
+
 class FlowControls:
     """The flow control of all switches of a network, by number of node, and the headroom of their links."""
 
     def __init__(self, framing: Framing) -> None:
         self._framing = framing
-        self._of_switch: dict[int, PriorityFlowControl | None] = {}
-        self._room_bytes: dict[int, int | None] = {}  # what the headroom has left of the buffer
-        self._names: dict[int, str] = {}
-        self._input_queued: set[int] = set()
+        self._switches: dict[int, _Switch] = {}
         self._mtu_bytes_max: int | None = None  # of packets; None: headroom was not set aside for a size
 
     def add(
@@ -168,34 +176,32 @@ class FlowControls:
         is_input_queued: bool = False,
     ) -> None:
         """Add a switch; the links of an input-queued one have separate buffers."""
-        self._names[node] = name
-        if is_input_queued:
-            self._input_queued.add(node)
-        self._of_switch[node] = flow_control
-        self._room_bytes[node] = buffer_bytes
+        self._switches[node] = _Switch(name, flow_control, buffer_bytes, is_input_queued)
         if flow_control is not None and flow_control.headroom_bytes is None:
             before_bytes = self._mtu_bytes_max or flow_control.mtu_bytes
             self._mtu_bytes_max = min(before_bytes, flow_control.mtu_bytes)
 
     def has(self, node: int) -> bool:
         """True if a node is a switch with flow control."""
-        return self._of_switch.get(node) is not None
+        return node in self._switches and self._switches[node].flow_control is not None
 
     def headrooms(self, where: str, a: int, b: int, rate_bps: int, delay_ps: int) -> tuple[int, int]:
         """Return the headroom per priority of a new link, at both ends."""
-        switches = [node for node in (a, b) if node in self._of_switch]
-        if len({self._of_switch[node] is None for node in switches}) > 1:
+        ends = self._switches.get(a), self._switches.get(b)
+        if all(ends) and self.has(a) != self.has(b):
             raise SimulationError(f"{where}: expected flow control in both switches or in none")
         return (
-            self._headroom(where, a, rate_bps, delay_ps),
-            self._headroom(where, b, rate_bps, delay_ps),
+            self._headroom(where, ends[0], rate_bps, delay_ps),
+            self._headroom(where, ends[1], rate_bps, delay_ps),
         )
 
     def set_aside(self, node: int, headroom_bytes: int) -> None:
         """Subtract a new link's headroom from the buffer of its switch, unless that is input-queued."""
-        flow_control, room_bytes = self._of_switch.get(node), self._room_bytes.get(node)
-        if flow_control is not None and room_bytes is not None and node not in self._input_queued:
-            self._room_bytes[node] = room_bytes - headroom_bytes * len(flow_control.priorities)
+        switch = self._switches.get(node)
+        if switch is None or switch.flow_control is None or switch.room_bytes is None:
+            return
+        if not switch.is_input_queued:
+            switch.room_bytes -= headroom_bytes * len(switch.flow_control.priorities)
 
     def check_mtu(self, where: str, mtu_bytes: int) -> None:
         """Refuse packets larger than those for which headroom was set aside."""
@@ -205,23 +211,22 @@ class FlowControls:
                 f"{self._mtu_bytes_max}, got {mtu_bytes}"
             )
 
-    def _headroom(self, where: str, node: int, rate_bps: int, delay_ps: int) -> int:
-        flow_control = self._of_switch.get(node)
-        if flow_control is None:
+    def _headroom(self, where: str, switch: _Switch | None, rate_bps: int, delay_ps: int) -> int:
+        if switch is None or switch.flow_control is None:
             return 0
+        flow_control = switch.flow_control
         headroom = flow_control.headroom_of(where, self._framing, rate_bps, delay_ps)
-        room = self._room_bytes[node]
-        if room is not None:
-            room -= headroom * len(flow_control.priorities)
-            links = "this link" if node in self._input_queued else "its links"
+        if switch.room_bytes is not None:
+            room = switch.room_bytes - headroom * len(flow_control.priorities)
+            links = "this link" if switch.is_input_queued else "its links"
             if room <= 0:
                 raise SimulationError(
-                    f"{where}: expected a buffer of {self._names[node]} above the headroom of {links}, "
+                    f"{where}: expected a buffer of {switch.name} above the headroom of {links}, "
                     f"which needs {1 - room} bytes more"
                 )
             if (flow_control.xoff_bytes or 0) > room:
                 raise SimulationError(
-                    f"{where}: expected xoff_bytes of {self._names[node]} up to its buffer less the headroom "
+                    f"{where}: expected xoff_bytes of {switch.name} up to its buffer less the headroom "
                     f"of {links}, {room}, got {flow_control.xoff_bytes}"
                 )
         return headroom

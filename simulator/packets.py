@@ -42,6 +42,7 @@ FATES: Final = (
     "expired",
     "flooded",
     "stray",
+    "event",
 )
 """Reasons why a packet ended, by the numbers of PacketFate (simulator/cpp/results/packet_log.h).
 Flooded packets continue as copies."""
@@ -53,6 +54,7 @@ FLAGS: Final = {
     1 << 9: "ect",
     1 << 10: "cwr",
     1 << 11: "ece",
+    1 << 13: "corrupt",
 }
 """What else a packet says, by the bits of PacketFlags and PacketRecord."""
 _FLOODED: Final = FATES.index("flooded")

@@ -1,7 +1,31 @@
 """NIC profiles: limiters, clock and quirks of a card. Every result names its profile and revision."""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+CNP_SCOPES: Final = ("per_qp", "per_ip", "per_port")
+"""What shares the least time between CNPs, by the numbers of CnpScope (cpp/base/configuration.h)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRules:
+    """Say how a card counts the retries of a reliable connection.
+
+    A NAK or a timeout takes one of ``retry_count`` retries, and an ACK that makes progress refills them. So
+    does a NAK, which acknowledges all packets before its own: with ``refills_per_verb`` only if these end a
+    verb. With ``ignores_naks`` the card ignores NAKs from a retry until the retries are refilled, and waits
+    for its timeout. With ``is_endless_at_seven`` seven retries never run out. With ``waits_at_read_gap`` a
+    gap in the responses to a READ is no NAK.
+
+    Source of the defaults: InfiniBand architecture, volume 1, 9.7.5.1.2 (a NAK acknowledges what is before
+    it), 9.9.2.1.1 (the counter is reloaded whenever an outstanding request is cleared). A request is a packet
+    here; it may also be read as a message.
+    """
+
+    refills_per_verb: bool = False
+    ignores_naks: bool = False
+    is_endless_at_seven: bool = False
+    waits_at_read_gap: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +45,13 @@ class NicProfile:
     host software sees a completion after the packet that completes it, and by which its timestamp is later:
     of RC verbs with data (``pci_rc_ns``, and ``pci_late_ns`` more with ``pci_late_probability``), and of
     empty UC messages that are received (``pci_uc_ns``). Completions keep their order.
+
+    ``retry_rules``, ``nak_delay_ns`` and ``resend_delay_ns`` hold for go-back-N. The first time is that from
+    the packet that shows a gap to its NAK, the second that from a NAK (or a gap in READ responses) to the
+    first packet that the queue pair sends again, and ``cnp_delay_ns`` is that from a marked packet to its
+    CNP. The least time between CNPs is ``cnp_interval_ns``, by default that of the congestion control;
+    ``cnp_scope`` says what shares it. Source of these quantities: Yu et al., "Understanding the
+    micro-behaviors of hardware offloaded network stacks with Lumina", SIGCOMM 2023.
     """
 
     name: str
@@ -37,6 +68,17 @@ class NicProfile:
     pci_uc_ns: int = 0
     pci_late_ns: int = 0
     pci_late_probability: float = 0.0
+    retry_rules: RetryRules = field(default_factory=RetryRules)
+    nak_delay_ns: int = 0
+    resend_delay_ns: int = 0
+    cnp_delay_ns: int = 0
+    cnp_interval_ns: int | None = None
+    cnp_scope: Literal["per_qp", "per_ip", "per_port"] = "per_qp"
+
+    @property
+    def cnp_scope_number(self) -> int:
+        """Return the engine's number of `cnp_scope`."""
+        return CNP_SCOPES.index(self.cnp_scope)
 
 
 CX3PRO = NicProfile(
@@ -87,7 +129,7 @@ IDEAL = NicProfile(
 
 SOFT_ROCE = NicProfile(
     name="soft_roce",
-    revision=1,
+    revision=2,
     limiter_scope="per_priority",
     limiters=8,
     rate_step_bps=0,
@@ -95,11 +137,17 @@ SOFT_ROCE = NicProfile(
     clock_drift_ppm_max=0.0,
     ack_every_packets=66,
     unacknowledged_packets_max=129,
+    retry_rules=RetryRules(
+        refills_per_verb=True, ignores_naks=True, is_endless_at_seven=True, waits_at_read_gap=True
+    ),
 )
 """Linux's software RDMA behind Linux's limiters, on hosts whose computing takes no time.
 
+Revision 2. Revision 1 counted retries as the other profiles do.
+
 Source: Linux 6.1, drivers/infiniband/sw/rxe/rxe_param.h and rxe_req.c: RXE_MAX_UNACKED_PSNS is 128, and one
 packet more may leave; RXE_MAX_PKT_PER_ACK is 64, and 65 packets go by before one asks for an acknowledgement;
+rxe_comp.c, check_psn(), check_ack() and COMPST_ERROR_RETRY for retries;
 net/sched/sch_htb.c (rates in bytes per second, at once).
 """
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from rogue.simulator.faults import Faults, IndependentLoss, Loss
 from rogue.simulator.flow_control import PRIORITIES, FlowControls, Wait, find_deadlock
 from rogue.simulator.forwarding import Forwarding, Rerouting, Spraying, with_selectors
 from rogue.simulator.framing import ROCEV2, Framing
+from rogue.simulator.packet_events import PacketEvents
 from rogue.simulator.packets import Packets
 from rogue.simulator.parameters import (
     DELAY_PS_MAX,
@@ -37,7 +39,12 @@ from rogue.simulator.topology import Path, Topology
 Table: TypeAlias = dict[str, NDArray[Any]]
 
 
-class Simulation(Faults, Switches, Forwarding, Packets):
+@lru_cache
+def _without_limiters(profile: NicProfile) -> NicProfile:
+    return replace(profile, limiters=0)
+
+
+class Simulation(Faults, PacketEvents, Switches, Forwarding, Packets):
     """A network of hosts and switches, built first and then run.
 
     The same seed and the same calls give the same bytes. Simulated time starts at 0; the host clock of every
@@ -70,7 +77,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         """Add a host with one NIC."""
         self._topology.require_new("add_host", name)
         per_priority = profile.limiter_scope == "per_priority"
-        self._engine.add_host(name, profile if per_priority else replace(profile, limiters=0))
+        self._engine.add_host(name, profile if per_priority else _without_limiters(profile))
         self._topology.add_node(name, profile)
 
     def add_link(  # noqa: PLR0913 - a link has that many properties, all named
@@ -92,7 +99,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         ends = self._topology.node(where, a), self._topology.node(where, b)
         require_integer(where, "rate_bps", rate_bps, 1, RATE_BPS_MAX)
         require_integer(where, "delay_ps", delay_ps, 0, DELAY_PS_MAX)
-        if require_probability(where, "loss_probability", loss_probability) > 0:
+        if loss_probability and require_probability(where, "loss_probability", loss_probability):
             if loss is not None:
                 raise SimulationError(f"{where}: expected loss or loss_probability, got both")
             loss = IndependentLoss(loss_probability)
@@ -140,8 +147,9 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
         spraying = with_selectors(where, spraying, service, control) if self._selects_ports else spraying
-        routes = route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying, control)
-        round_trip_ps = require_timeout(where, timeout_exponent, self._topology.delay_ps(route_ab + route_ba))
+        route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying, control)
+        path = self._topology.path(route_ab, route_ba)
+        round_trip_ps = require_timeout(where, timeout_exponent, path.delay_ps)
         self._check_receivers(where, (a, b), reliability)
         ends = self._engine.connect(
             a=host_a,
@@ -155,12 +163,12 @@ class Simulation(Faults, Switches, Forwarding, Packets):
             is_unreliable=service == "uc",
             limiter_of=self._lender(where, limiter_of, frozenset((a, b))),
             priority=require_integer(where, "priority", priority, 0, PRIORITIES - 1),
-            **(control.arguments(where, service, self._base_rtts_ps(*routes, mtu_bytes)) if control else {}),
+            **(control.arguments(where, service, self._base_rtts_ps(path, mtu_bytes)) if control else {}),
             **(reliability.arguments(where, service, round_trip_ps, control) if reliability else {}),
             path_seed=path_seed,
             **(spraying.arguments(where, service, control) if spraying else {}),
         )
-        return self._remember(ends, (a, b), service_of(service, reliability), self._topology.path(*routes))
+        return self._remember(ends, (a, b), service_of(service, reliability), path)
 
     def path(self, qp_num: int) -> Path:
         """Return the links of a connection in both directions; sprayed packets may take others."""
@@ -366,7 +374,7 @@ class Simulation(Faults, Switches, Forwarding, Packets):
         there = self._topology.route(where, *hosts, path_seed)
         return there, self._topology.route(where, hosts[1], hosts[0], path_seed)
 
-    def _base_rtts_ps(self, there: list[int], back: list[int], mtu_bytes: int) -> tuple[int, int]:
+    def _base_rtts_ps(self, path: Path, mtu_bytes: int) -> tuple[int, int]:
         """Return the base round trips of full packets from either end."""
-        forward = self._topology.base_rtt_ps(there, back, self.framing, mtu_bytes)
-        return forward, self._topology.base_rtt_ps(back, there, self.framing, mtu_bytes)
+        back = path._replace(there_bps=path.back_bps, back_bps=path.there_bps)
+        return path.base_rtt_ps(self.framing, mtu_bytes), back.base_rtt_ps(self.framing, mtu_bytes)

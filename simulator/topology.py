@@ -1,6 +1,7 @@
 """The names of nodes and links of a simulated network, and the routes between its hosts."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,6 +22,21 @@ class Path(NamedTuple):
     there_bps: tuple[int, ...]
     back_bps: tuple[int, ...]
     delay_ps: int
+
+    def base_rtt_ps(self, framing: Framing, mtu_bytes: int) -> int:
+        """Return the round-trip time of a full packet and its acknowledgement in an idle network.
+
+        Source: sum of L / C + delay over the links, as packets are stored and forwarded.
+        """
+        data_bytes = framing.wire_bytes(framing.write_frame_bytes(mtu_bytes, is_first=False))
+        ack_bytes = framing.wire_bytes(framing.ack_frame_bytes)
+        return _sending_ps(data_bytes, self.there_bps) + _sending_ps(ack_bytes, self.back_bps) + self.delay_ps
+
+
+@lru_cache
+def _sending_ps(size_bytes: int, rates_bps: tuple[int, ...]) -> int:
+    """Return the sum of the serialization times of a packet over links."""
+    return sum(-(-8 * size_bytes * 10**12 // rate_bps) for rate_bps in rates_bps)
 
 
 class Topology:
@@ -46,7 +62,6 @@ class Topology:
         self._link_to: list[dict[int, int]] = []  # by node, then by neighbour
         self._delays_ps: list[int] = []
         self._rates_bps: list[int] = []
-        self._sending_times_ps: dict[tuple[int, tuple[int, ...]], int] = {}  # by size, and rates of a route
         self._kept_rates: dict[tuple[int, ...], tuple[int, ...]] = {}  # one tuple for all alike routes
         self._router: Router | None = None
 
@@ -163,36 +178,15 @@ class Topology:
             )
         return next(iter(self._link_to[host]))
 
-    def delay_ps(self, route: list[int]) -> int:
-        """Return the propagation delay along a route."""
-        return sum([self._delays_ps[link] for link in route if link < FLOODS])
-
     def path(self, there: list[int], back: list[int]) -> Path:
         """Return the links of two routes, as far as the routes lead."""
-        return Path(self._rates(there), self._rates(back), self.delay_ps(there + back))
+        links = [link for link in (*there, *back) if link < FLOODS]
+        delay_ps = sum([self._delays_ps[link] for link in links])
+        return Path(self._rates(there), self._rates(back), delay_ps)
 
     def _rates(self, route: list[int]) -> tuple[int, ...]:
         rates_bps = tuple([self._rates_bps[link] for link in route if link < FLOODS])
         return self._kept_rates.setdefault(rates_bps, rates_bps)
-
-    def base_rtt_ps(self, there: list[int], back: list[int], framing: Framing, mtu_bytes: int) -> int:
-        """Return the round-trip time of a full packet and its acknowledgement in an idle network.
-
-        Source: sum of L / C + delay over the links, as packets are stored and forwarded.
-        """
-        data_bytes = framing.wire_bytes(framing.write_frame_bytes(mtu_bytes, is_first=False))
-        ack_bytes = framing.wire_bytes(framing.ack_frame_bytes)
-        sending_ps = self._sending_ps(data_bytes, there) + self._sending_ps(ack_bytes, back)
-        return sending_ps + self.delay_ps(there + back)
-
-    def _sending_ps(self, size_bytes: int, route: list[int]) -> int:
-        """Return the sum of the serialization times of a packet over the links of a route."""
-        rates_bps = self._rates(route)
-        known = self._sending_times_ps.get((size_bytes, rates_bps))
-        if known is None:
-            known = sum(-(-8 * size_bytes * 10**12 // rate_bps) for rate_bps in rates_bps)
-            self._sending_times_ps[size_bytes, rates_bps] = known
-        return known
 
     def link_name(self, link: int) -> str:
         """Return the name of the port that sends on this link, such as ``s0->h8``."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rogue.start_up import COLLECTED_AFTER, THREADS, prepare, safe_path
+from rogue.start_up import COLLECTED_AFTER, THREADS, prepare
 
 
 @pytest.fixture
@@ -30,14 +30,3 @@ def test_the_garbage_collector_runs_rarely(as_before: pytest.MonkeyPatch) -> Non
     gc.set_threshold(700, 10, 10)
     prepare()
     assert gc.get_threshold() == COLLECTED_AFTER
-
-
-def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    with safe_path():
-        assert os.environ["PYTHONSAFEPATH"] == "1"
-    assert "PYTHONSAFEPATH" not in os.environ
-    monkeypatch.setenv("PYTHONSAFEPATH", "yes")
-    with safe_path():
-        assert os.environ["PYTHONSAFEPATH"] == "1"
-    assert os.environ["PYTHONSAFEPATH"] == "yes"

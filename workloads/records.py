@@ -245,9 +245,11 @@ class PacketRow(NamedTuple):
     dropped: Annotated[bool, "it went no further than this link, not even as copies"]
     reason: Annotated[
         str | None,
-        "of a drop: link, buffer, marker, watchdog, slow_receiver, expired or stray; or it was flooded",
+        "of a drop: link, buffer, marker, watchdog, slow_receiver, expired, stray, event; or flooded",
     ]
-    flags: Annotated[str | None, "of its headers: first, last, ack_request, immediate, ect, cwr, ece"]
+    flags: Annotated[
+        str | None, "of its headers: first, last, ack_request, immediate, ect, cwr, ece; or corrupt"
+    ]
     message_bytes: Annotated[int | None, "length of the verb, where a header says it"]
     immediate: Annotated[int | None, "immediate data"]
     selective: Annotated[str | None, "of an acknowledgement: packets that have come too, such as 7-9"]

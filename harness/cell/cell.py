@@ -1,7 +1,7 @@
 """Describe one cell: an experiment at one factor point, with one transport and one seed."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -18,13 +18,14 @@ from rogue.harness.cell.demand import (
     moved_share,
 )
 from rogue.harness.cell.network import NetworkSpec, faults_struck, network_spec
-from rogue.harness.cell.parameter_sets import VARIANT, chosen_set, unpublished, with_set
+from rogue.harness.cell.parameter_sets import ChosenSet, chosen_set, unpublished, with_set
 from rogue.harness.cell.recovery import Share, recovery_ns
 from rogue.harness.cell.timing import SECOND_NS, Timing, switch_ports, timing_of
 from rogue.harness.experiment.choices import Scalar, TrafficGroup, TransportChoice
 from rogue.harness.experiment.model import Experiment
 from rogue.workloads.faults import Fault
 from rogue.workloads.ideal import longest_round_trip_ns
+from rogue.workloads.printable import did_you_mean
 from rogue.workloads.topologies import Link, Topology
 from rogue.workloads.traffic import Flow
 from rogue.workloads.transports import TransportName, full_packets
@@ -86,6 +87,12 @@ class Cell:
         )
         target = probe.target or self.busiest_receiver
         return PlannedFlow(carrier, probe.flow(self.topology.probe_host(), target, self.seed), is_probe=True)
+
+    @property
+    def flow_ids(self) -> list[str]:
+        """Return the flows of its groups and its probe by name."""
+        known = [flow.name_in(group.name) for group in self.groups for flow in group.flows]
+        return [*known, self.probe.flow_id] if self.probe else known
 
     @property
     def receivers(self) -> Counter[str]:
@@ -213,12 +220,7 @@ def _bus_facts(cell: Cell) -> dict[str, float | None]:
 
 def _parameter_facts(cell: Cell) -> dict[str, str | float | bool | None]:
     """Return the chosen set of parameters with its source, and what is unpublished at this line rate."""
-    rate_bps = cell.topology.host_rate_max_bps
-    chosen = {
-        f"{name} {written[VARIANT]}": found[0].source
-        for name, written in cell.written_parameters
-        if (found := chosen_set(name, written, rate_bps)) is not None
-    }
+    chosen = {f"{name} {found.name}": found.source for name, _, found in cell_sets(cell)}
     sentence, remedy = unpublished_parameters(cell) or (None, None)
     return {
         "parameter_set": ", ".join(chosen) or "defaults",
@@ -226,6 +228,14 @@ def _parameter_facts(cell: Cell) -> dict[str, str | float | bool | None]:
         "unpublished_parameters": sentence,
         "unpublished_remedy": remedy,
     }
+
+
+def cell_sets(cell: Cell) -> Iterator[tuple[str, Mapping[str, Scalar], ChosenSet]]:
+    """Yield each transport that has a set of parameters, with what the experiment states for it."""
+    for transport, written in cell.written_parameters:
+        chosen = chosen_set(transport, written, cell.topology.host_rate_max_bps)
+        if chosen is not None:
+            yield str(transport), written, chosen
 
 
 def unpublished_parameters(cell: Cell) -> tuple[str, str] | None:
@@ -271,11 +281,32 @@ def repeats(cell: Cell) -> bool:
 def fault_events(cell: Cell, until_ns: int) -> list[tuple[str, int, str, str]]:
     """Return rows of the table `events` for faults before the end of the run."""
     return [
-        ("", t_ns, event, fault.target)
+        ("", t_ns, event, fault.place)
         for fault in cell.faults
         for t_ns, event in fault.changes()
         if t_ns <= until_ns
     ]
+
+
+def unfit_event(cell: Cell) -> str | None:
+    """Return which packet event is about no flow of the cell, or about one over TCP; None if all fit."""
+    events = cell.network.packet_events
+    if not events:
+        return None
+    known = cell.flow_ids
+    of_tcp = {
+        flow.name_in(group.name)
+        for group in cell.groups
+        if group.transport.service == "tcp"
+        for flow in group.flows
+    }
+    for event in events:
+        if event.flow not in known:
+            advice = did_you_mean(event.flow, known, f"there are {', '.join(known[:5])}")
+            return f"packet_event: the cell has no flow {event.flow}; {advice}"
+        if event.flow in of_tcp:
+            return f"packet_event: {event.flow} is over TCP, which numbers bytes: choose a flow over RDMA"
+    return None
 
 
 SEGMENT_BYTES: Final = 64 * 1024

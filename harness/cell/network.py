@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 from rogue.harness.cell.demand import FlowGroup
 from rogue.harness.cell.marking import MarkingCurve
 from rogue.harness.experiment.model import Experiment
-from rogue.workloads.faults import Breakage, Fault, LinkCut, Loss
+from rogue.workloads.faults import Breakage, Fault, LinkCut, Loss, PacketEvent
 from rogue.workloads.framing import FRAMINGS, Packets
 from rogue.workloads.streams import random_stream
 from rogue.workloads.topologies import Link, Switch, Topology
@@ -62,7 +62,7 @@ def outage_specs(topology: Topology, faults: Sequence[Fault]) -> tuple[OutageSpe
     )
 
 
-def _link_of(fault: Fault, topology: Topology) -> Link:
+def _link_of(fault: LinkCut | Loss, topology: Topology) -> Link:
     link = fault.link(topology)
     assert link is not None, "an experiment with a fault that strikes no link"
     return link
@@ -134,6 +134,8 @@ class NetworkSpec:
     """Of links, as written."""
     breakages: tuple[Breakage, ...]
     """Hosts and switches that do what they should not, as written."""
+    packet_events: tuple[PacketEvent, ...]
+    """What happens to single packets, as written."""
 
     @property
     def contradiction(self) -> str | None:
@@ -192,6 +194,7 @@ def network_spec(
         delay_spread_ns=topology.delay_spread_ns,
         outages=outage_specs(topology, faults),
         breakages=tuple(fault for fault in faults if isinstance(fault, Breakage)),
+        packet_events=tuple(fault for fault in faults if isinstance(fault, PacketEvent)),
     )
 
 

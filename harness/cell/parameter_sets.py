@@ -1,18 +1,21 @@
 """Published sets of parameters by line rate, and the line rates for which our defaults were published.
 
-`variant: hpcc-ns3` chooses the values that a set has for the line rate of the hosts. Defaults are the same
-at every rate. A set has only values that its source states: nothing here is tuned.
+If hosts are faster than those of the source of a control's defaults, the set that has values for their
+line rate applies. `variant: hpcc-ns3` names a set, and `variant: defaults` keeps the defaults at any rate.
+A set has only values that its source states: nothing here is tuned.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rogue.harness.experiment.choices import Scalar
 from rogue.workloads.transports import TransportName
 
 VARIANT: Final = "variant"
 """The parameter that chooses an implementation of a control, or a set of values of a source."""
+DEFAULT_VARIANT: Final = "defaults"
+"""The variant that keeps a control's own defaults at any line rate."""
 GBPS: Final = 1_000_000_000
 
 Values = Mapping[str, Scalar]
@@ -120,27 +123,42 @@ def _owner(transport: TransportName) -> str:
     return transport.control or transport.base
 
 
-def chosen_set(
-    transport: TransportName, parameters: Values, rate_bps: int
-) -> tuple[ParameterSet, Values] | None:
-    """Return the set that `variant` names and its values at a line rate; None if there is none."""
-    found = PARAMETER_SETS.get(_owner(transport), {}).get(str(parameters.get(VARIANT)))
+class ChosenSet(NamedTuple):
+    """A set of parameters that applies to a transport."""
+
+    name: str
+    source: str
+    values: Values
+
+
+def chosen_set(transport: TransportName, parameters: Values, rate_bps: int) -> ChosenSet | None:
+    """Return the set that `variant` names, or else the one for a line rate beyond that of the defaults.
+
+    An experiment that states a parameter that depends on the line rate has chosen values and gets no set.
+    """
+    name = parameters.get(VARIANT)
+    if name is None and exceeds_defaults(transport, parameters, rate_bps):
+        name = next(iter(set_names(transport, rate_bps)), None)
+    found = PARAMETER_SETS.get(_owner(transport), {}).get(str(name))
     values = None if found is None else found.values.get(rate_bps // GBPS)
-    return None if found is None or values is None else (found, values)
+    return None if found is None or values is None else ChosenSet(str(name), found.source, values)
 
 
 def with_set(transport: TransportName, parameters: Values, rate_bps: int) -> Values:
-    """Return parameters with the values of the set that `variant` names; stated ones win."""
+    """Return parameters with the values of the chosen set; stated ones win."""
     chosen = chosen_set(transport, parameters, rate_bps)
-    if chosen is None:
+    has_defaults = parameters.get(VARIANT) == DEFAULT_VARIANT and _owner(transport) in PARAMETER_SETS
+    if chosen is None and not has_defaults:
         return parameters
-    return {**chosen[1], **{key: value for key, value in parameters.items() if key != VARIANT}}
+    stated = {key: value for key, value in parameters.items() if key != VARIANT}
+    return stated if chosen is None else {**chosen.values, **stated}
 
 
 def described_sets(transport: TransportName) -> list[str]:
     """Return the names of a transport's sets with their line rates, for error messages."""
     sets = PARAMETER_SETS.get(_owner(transport), {})
-    return [f"{name} (at {', '.join(map(str, each.values))} Gb/s)" for name, each in sets.items()]
+    named = [f"{name} (at {', '.join(map(str, each.values))} Gb/s)" for name, each in sets.items()]
+    return [*named, DEFAULT_VARIANT] if named else []
 
 
 def set_names(transport: TransportName, rate_bps: int) -> list[str]:
@@ -153,14 +171,24 @@ def _gbps(rate_bps: int) -> str:
     return f"{rate_bps / GBPS:g} Gb/s"
 
 
+def exceeds_defaults(transport: TransportName, parameters: Values, rate_bps: int) -> bool:
+    """Tell whether hosts are faster than the source of the defaults that a transport uses."""
+    published = DEFAULTS.get(_owner(transport))
+    return (
+        published is not None
+        and rate_bps > published.rate_max_bps
+        and not {*published.depends} & {*parameters}
+    )
+
+
 def unpublished(transport: TransportName, parameters: Values, rate_bps: int) -> tuple[str, str] | None:
     """Return the rate for which defaults were published, if hosts are faster, and what to do."""
-    published = DEFAULTS.get(_owner(transport))
-    if published is None or rate_bps <= published.rate_max_bps or {*published.depends} & {*parameters}:
+    if not exceeds_defaults(transport, parameters, rate_bps):
         return None
+    published = DEFAULTS[_owner(transport)]
     until = f"published for up to {_gbps(published.rate_max_bps)} ({published.source})"
     sentence = f"{until}, and hosts have {_gbps(rate_bps)}"
     if names := set_names(transport, rate_bps):
-        return sentence, f"use `{VARIANT}: {names[0]}`, which has published values"
+        return sentence, f"leave `{VARIANT}` out: then `{names[0]}`, which has published values, applies"
     stated = ", ".join(f"`{name}`" for name in published.depends)
     return sentence, f"state {stated} (no public source has values), or lower the rate"

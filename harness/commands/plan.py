@@ -34,13 +34,13 @@ def plan(
       rogue plan experiments/quickstart.yaml --set 'transports=[rogue]'
     """
     from rogue.harness.experiment.find import load_named
-    from rogue.harness.plan.plan import Plan, chosen_cells, make_plan
+    from rogue.harness.plan.plan import make_chosen_plan
     from rogue.harness.plan.text import ALLOW, exceeded, plan_content, plan_text
 
     loaded = load_named(experiment, opt.with_seed(settings, seed), tuple(plugins or ()))
     with CountDisplay(sys.stderr) as counted:
-        whole = make_plan(loaded, find_testbed(testbed, is_trusted=trusts_inventory), counted)
-    planned = Plan(loaded, whole.testbed, tuple(chosen_cells(whole, only_cell)))
+        found = find_testbed(testbed, is_trusted=trusts_inventory)
+        planned = make_chosen_plan(loaded, found, counted, only_cell)
     jobs_at_once = planned.jobs(jobs or available_cores())
     beyond = exceeded(planned.cells, jobs_at_once, DEFAULT_OUT)
     notes = [f"`rogue run` expects {beyond}, unless you add {ALLOW}"] if beyond else []

@@ -36,6 +36,7 @@ from rogue.harness.terminal import (
     print_document,
     print_table,
 )
+from rogue.reports.quantities import counted
 from rogue.reports.reading.files import CLAIMS, REPORT, checksum
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.printable import printable
@@ -111,6 +112,9 @@ def compare(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write a page: each figure with both runs.")
     ] = None,
+    packets: Annotated[
+        bool, typer.Option("--packets", help="Print instead the first packet at which the runs part.")
+    ] = False,
     as_json: AsJson = False,
     plugins: Plugins = None,
     trusts_plugins: TrustsPlugins = False,
@@ -122,9 +126,11 @@ def compare(
     t-tests find more than the margin, and are equivalent if they find less; of the rows that differ on
     average at most 1 % do so by chance. "Not decided" and "not enough runs" are answers.
     --json prints all comparisons, with the values of each run in base units; infinite values are null.
+    --packets compares the recorded packets of each flow by direction, kind, number and transmission.
 
     \b
       rogue compare 20261120T101500Z-3f9a1c quickstart
+      rogue compare results/inside/A results/inside/B --packets
     """
     from rogue.reports.comparison import two_runs
     from rogue.reports.pages.build import write_comparison
@@ -134,6 +140,8 @@ def compare(
     if html is not None and (html.is_dir() or not html.parent.is_dir()):
         raise UsageError(f"--html: got {html}, expected a file in a directory that exists; name another.")
     open_runs([run_a, run_b], Trust(tuple(plugins or ()), trusts_plugins), accepts_damage=accepts_damage)
+    if packets:
+        return _compare_packets(run_a, run_b, as_json=as_json)
     results = Results(Run(run_a)), Results(Run(run_b))
     compared = two_runs.compare(*results, margin)
     for each in results:
@@ -157,6 +165,30 @@ def compare(
         with CountDisplay(sys.stderr) as counted:
             write_comparison(list(compared), *results, html, counted)
         inform(f"page: {html}")
+    return ExitCode.OK
+
+
+def _compare_packets(run_a: Path, run_b: Path, *, as_json: bool) -> ExitCode:
+    """Print the first packet at which each cell of two runs parts, and those before it."""
+    from rogue.reports.comparison.packets import HEAD, compare_packets
+    from rogue.reports.errors import ReportError
+    from rogue.reports.reading.load import Run
+
+    try:
+        compared = compare_packets(Run(run_a), Run(run_b))
+    except ReportError as error:
+        raise UsageError(f"{error}.") from error
+    if as_json:
+        print_document({"a": run_a, "b": run_b, "cells": [each.content for each in compared]})
+        return ExitCode.OK
+    lines = [f"A: {run_a}", f"B: {run_b}"]
+    for each in compared:
+        same = f"{each.cell}: {counted(each.packets, 'packet')} the same"
+        if each.parting is None:
+            lines.append(f"{same}, and no other")
+        else:
+            lines += [f"{same}; {each.parting.flow_id} parts here:", *align([HEAD, *each.parting.rows])]
+    typer.echo("\n".join(map(printable, lines)))
     return ExitCode.OK
 
 

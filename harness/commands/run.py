@@ -153,7 +153,7 @@ class RunOptions:
 def run_experiment(loaded: LoadedExperiment | None, options: RunOptions) -> ExitCode:
     """Start a run of an experiment, or resume one; print its directory last."""
     from rogue.harness.experiment.load import hidden_values
-    from rogue.harness.plan.plan import chosen_cells, make_plan
+    from rogue.harness.plan.plan import make_chosen_plan
     from rogue.harness.run import start_run
 
     with opened_cluster(options.dask) as cluster, ExitStack() as after:
@@ -162,12 +162,12 @@ def run_experiment(loaded: LoadedExperiment | None, options: RunOptions) -> Exit
         assert loaded is not None, "an experiment to start"
         testbed = ready_testbed(options.testbed, options.dask, is_trusted=options.trusts_inventory)
         with CountDisplay(sys.stderr) as counted:
-            plan = make_plan(loaded, testbed, counted)
+            plan = make_chosen_plan(loaded, testbed, counted, options.only_cell)
         for words in hidden_values(loaded):
             notify(words)
-        _check_budget(chosen_cells(plan, options.only_cell), plan, options, cluster)
+        _check_budget(plan.cells, plan, options, cluster)
         command = ("rogue", *options.arguments)
-        run = start_run(plan, options.out or DEFAULT_OUT, command, options.only_cell)
+        run = start_run(plan, options.out or DEFAULT_OUT, command)
         with locked(run.directory):
             return _work_and_finish(run, plan, options, cluster, after)
 
@@ -324,6 +324,8 @@ def _finish(run: Run, options: RunOptions) -> ExitCode:
     if missed := sum(bool(cell.number("packets_missed")) for cell in run.manifest.cells):
         text = f"{missed} of {count} cells had more packets than packets_max; the rest is not recorded"
         notify(f"{text}. The report has their number.")
+    if unmet := sum(bool(cell.number("packet_events_unmet")) for cell in run.manifest.cells):
+        notify(f"In {unmet} of {count} cells a packet_event had no effect, because that packet never came.")
     code = ExitCode.CELLS_FAILED if failed else ExitCode.OK
     if report is None:
         code = ExitCode.REPORT_FAILED

@@ -7,12 +7,14 @@ from typing import Final
 
 from rogue.harness.data.goal import read_goal
 from rogue.harness.data.network import read_network
+from rogue.harness.data.nic_profile import read_nic_profile
 from rogue.harness.data.sizes import read_sizes
 from rogue.harness.data.source import DataSource, Reader, read_source
 from rogue.harness.data.trace import read_trace
 from rogue.workloads.flow_sizes import SizesOfFile
 from rogue.workloads.specification import mistake
 from rogue.workloads.topologies.link_file import LinkList
+from rogue.workloads.topologies.nic_file import NicOfFile
 from rogue.workloads.traffic.goal import GoalSchedule
 from rogue.workloads.traffic.trace import TraceRows
 
@@ -21,6 +23,7 @@ READERS: Final[Mapping[type, Reader]] = {
     GoalSchedule: read_goal,
     SizesOfFile: read_sizes,
     LinkList: read_network,
+    NicOfFile: read_nic_profile,
 }
 """The kinds of a file, by its use."""
 

@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -10,17 +11,17 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from multiprocessing import connection, resource_tracker
+from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from typing import Final
 
 from rogue.harness.execution.task import Task, execute, pack
-from rogue.harness.streams import keep_standard_streams
-from rogue.start_up import safe_path
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import FailureKind
 
-_CONTEXT: Final = multiprocessing.get_context("spawn")
+_CONTEXT: Final = multiprocessing.get_context("fork")
+"""A worker has all that this process has imported, for which a new interpreter would take half a second. The
+other threads of this process wait for workers and show progress, and hold no lock that a cell needs."""
 _EXIT_LIMIT_S: Final = 10
 """A process that has closed its pipe is killed after this time."""
 
@@ -121,8 +122,7 @@ def _start_worker() -> _Worker:
     ours, theirs = _CONTEXT.Pipe()
     scratch = tempfile.TemporaryDirectory(prefix="rogue-slot-", ignore_cleanup_errors=True)
     process = _CONTEXT.Process(target=_work, args=(theirs, scratch.name))
-    with safe_path():
-        process.start()
+    process.start()
     atexit.register(process.kill)
     theirs.close()
     return _Worker(process, ours, scratch)
@@ -139,7 +139,7 @@ def _cause_of_death(signal_number: int | None, memory_advice: str) -> WorkerDied
 
 def _work(pipe: connection.Connection, scratch: str) -> None:
     """Run cells until the process is killed; temporary files go to `scratch`."""
-    keep_standard_streams()
+    gc.freeze()  # objects of the parent stay in memory that both share
     tempfile.tempdir = scratch
     threading.Thread(target=_die_with_parent, daemon=True).start()
     while True:
@@ -156,13 +156,7 @@ def _die_with_parent() -> None:
 
 @contextlib.contextmanager
 def _signals_kept_from_children() -> Iterator[None]:
-    """Block Ctrl-C and termination signals in processes that start meanwhile.
-
-    Children inherit the mask. Python's resource tracker, which starts with the first child, changes the mask
-    back, so it is started before.
-    """
-    with safe_path():
-        resource_tracker.ensure_running()
+    """Block Ctrl-C and termination signals in processes that start meanwhile: children inherit the mask."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield

@@ -74,8 +74,8 @@ if __name__ == "__main__":
 
 REBUILD_SECONDS: Final = {NUMBERS: 0.0, FIGURES: 20.0}
 """Least time between the end of one report and the start of the next, by what is new in it."""
-PAUSE_PER_BUILD: Final = 4.0
-"""Pause between two reports as a multiple of the duration of one."""
+PAUSE_PER_BUILD: Final = {NUMBERS: 1.0, FIGURES: 4.0}
+"""Pause between two reports as a multiple of the duration of one, by what is new in it."""
 LOOK_SECONDS: Final = 0.5
 
 
@@ -130,7 +130,7 @@ class PreviewProcess:
                     if is_due and manifest.status == "running":  # else the report itself is built
                         self._build(manifest.testbed, page, finished, what)
                         ended, reported[what] = time.monotonic(), finished
-                        due[what] = ended + max(pause_s, PAUSE_PER_BUILD * (ended - started))
+                        due[what] = ended + max(pause_s, PAUSE_PER_BUILD[what] * (ended - started))
 
     def _start(self, testbed: str, page: Path) -> None:
         words = ["-P", "-m", "rogue.harness.live.preview", testbed, str(self._run.resolve()), str(page)]

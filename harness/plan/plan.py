@@ -4,7 +4,7 @@ import hashlib
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -152,12 +152,18 @@ class Plan:
         return self.cost(jobs).seconds
 
 
-def make_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_silence) -> Plan:
-    """Let the testbed plan every cell; ConfigError if a transport has a wrong parameter.
+def make_plan(
+    loaded: LoadedExperiment,
+    testbed: Testbed,
+    counted: Counted = in_silence,
+    identifiers: Collection[str] | None = None,
+) -> Plan:
+    """Let the testbed plan the cells with these ids, or all of them.
 
-    The result for one seed holds for all repetitions if the testbed allows that.
+    ConfigError if a transport has a wrong parameter. The result for one seed holds for all repetitions if the
+    testbed allows that.
     """
-    cells = plan_cells(loaded)
+    cells = [cell for cell in plan_cells(loaded) if identifiers is None or cell.id in identifiers]
     _LOGGER.debug("plans %d cells on %s", len(cells), testbed.name)
     problems = {str(problem): problem for problem in _parameter_problems(loaded, cells, testbed)}
     if problems:
@@ -173,16 +179,17 @@ def make_plan(loaded: LoadedExperiment, testbed: Testbed, counted: Counted = in_
     return Plan(loaded, testbed, tuple(planned))
 
 
-def chosen_cells(plan: Plan, identifier: str | None) -> Sequence[PlannedCell]:
-    """Return all cells of a plan, or the one with that id; UsageError if there is none."""
-    cells = plan.cells
-    if identifier is None:
-        return cells
-    chosen = [planned for planned in cells if planned.cell.id == identifier]
-    if not chosen:
-        advice = did_you_mean(identifier, [planned.cell.id for planned in cells], "`rogue plan` lists them")
-        raise UsageError(f"--only-cell: got {identifier!r}, expected a cell of the plan; {advice}.")
-    return chosen
+def make_chosen_plan(
+    loaded: LoadedExperiment, testbed: Testbed, counted: Counted, only_cell: str | None
+) -> Plan:
+    """Plan all cells, or the one with that id; UsageError if there is none."""
+    if only_cell is None:
+        return make_plan(loaded, testbed, counted)
+    known = [cell.id for cell in plan_cells(loaded)]
+    if only_cell not in known:
+        advice = did_you_mean(only_cell, known, "`rogue plan` lists them")
+        raise UsageError(f"--only-cell: got {only_cell!r}, expected a cell of the plan; {advice}.")
+    return make_plan(loaded, testbed, counted, {only_cell})
 
 
 def _parameter_problems(
@@ -190,7 +197,7 @@ def _parameter_problems(
 ) -> Iterator[Problem]:
     """Yield one problem per parameter; repetitions have the same, so the first is enough."""
     for cell in cells:
-        mistake = testbed.parameter_mistake(cell) if cell.repetition == 1 else None
+        mistake = testbed.parameter_mistake(cell) if cell.repetition == cells[0].repetition else None
         if mistake is not None and mistake.network is not None:
             place = loaded.document.place(("topology",))
             yield Problem(place, "topology", mistake.network, mistake.expected, mistake.advice)

@@ -6,7 +6,8 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Final
 
-from rogue.harness.cell.cell import repeats, slowest_recovery_ns, unpublished_parameters
+from rogue.harness.cell.cell import cell_sets, repeats, slowest_recovery_ns, unpublished_parameters
+from rogue.harness.cell.parameter_sets import DEFAULT_VARIANT, VARIANT
 from rogue.harness.errors import UsageError
 from rogue.harness.experiment.load import hidden_values
 from rogue.harness.plan.plan import Cost, Plan, PlannedCell, cost_of
@@ -72,6 +73,7 @@ def _notes(plan: Plan) -> list[str]:
         *_outside_controls(plan),
         *_switch_controls(plan),
         *_never_sampled(plan),
+        *_sets_by_line_rate(plan),
         *_unpublished(plan),
         *_short_runs(plan),
         *_single_runs(plan),
@@ -124,6 +126,19 @@ def _never_sampled(plan: Plan) -> Iterator[str]:
         if limit_ns < interval_ns:
             often = f"flows are sampled every {interval_ns / 1e6:g} ms, a run of {limit_ns / 1e6:g} ms never"
             yield f"{often}: measure with {{kind: throughput, interval: 100us}}"
+
+
+def _sets_by_line_rate(plan: Plan) -> Iterator[str]:
+    """Yield a sentence for each set of parameters that the hosts' line rate chose."""
+    found: dict[tuple[str, str, float], None] = {}
+    for cell in (planned.cell for planned in plan.runnable if planned.cell.repetition == 1):
+        rate_gbps = cell.topology.host_rate_max_bps / 1e9
+        for transport, written, chosen in cell_sets(cell):
+            if VARIANT not in written:
+                found[transport, chosen.name, rate_gbps] = None
+    for transport, name, rate_gbps in found:
+        keeps = f"`{VARIANT}: {DEFAULT_VARIANT}` keeps those of its paper"
+        yield f"{transport}: hosts have {rate_gbps:g} Gb/s, so it has the parameters of {name}; {keeps}"
 
 
 def _unpublished(plan: Plan) -> Iterator[str]:

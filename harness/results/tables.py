@@ -1,14 +1,19 @@
 """Encode the tables of a cell as Parquet files, checked against the record schema."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from rogue.harness.testbeds.base import Columns, TestbedError
 from rogue.workloads.records import SCHEMA_VERSION, TABLES, FailureKind, Table
 
 _TYPES = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
+_NUMPY = {pa.int64(): np.int64, pa.float64(): np.float64, pa.bool_(): np.bool_}
+Array = NDArray[Any]
 
 
 def arrow_schema(table: Table) -> pa.Schema:
@@ -34,8 +39,9 @@ def to_arrow(name: str, columns: Columns) -> pa.Table:
     if unknown or missing:
         raise _invalid(name, f"columns missing: {sorted(missing)}, unknown: {sorted(unknown)}")
     try:
-        table = pa.table([_column(field, columns[field.name]) for field in schema], schema=schema)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+        arrays = [_column(name, field, columns[field.name]) for field in schema]
+        table = pa.table(arrays, schema=schema)
+    except (pa.ArrowInvalid, OverflowError) as error:
         raise _invalid(name, str(error)) from error
     for field in schema:
         if not field.nullable and table.column(field.name).null_count:
@@ -48,10 +54,47 @@ def encode(tables: Mapping[str, Columns]) -> dict[str, bytes]:
     return {f"{name}.parquet": _parquet(to_arrow(name, columns)) for name, columns in tables.items()}
 
 
-def _column(field: pa.Field, values: object) -> pa.Array:
-    """Return values as an Arrow array; None and NaN become nulls, and a fraction is no integer."""
-    array = pa.array(values, from_pandas=True)
-    return array if array.type == field.type else array.cast(field.type)
+def _column(name: str, field: pa.Field, values: Sequence[object] | Array) -> pa.Array:
+    """Return values as an Arrow array; None and NaN become nulls, and a fraction is no integer.
+
+    It is made of buffers, because `pa.array` imports pandas, which takes as long as a small cell.
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        is_null = np.isnan(values)
+        present: Array = np.where(is_null, 0, values) if is_null.any() else values
+    else:
+        is_null = np.array([value is None or value != value for value in values], np.bool_)  # noqa: PLR0124
+        nothing = "" if field.type == pa.string() else 0
+        present = np.array(
+            [nothing if none else value for none, value in zip(is_null, values, strict=True)],
+            np.object_ if field.type == pa.string() else None,
+        )
+    buffers = _text_buffers(present) if field.type == pa.string() else _number_buffers(field.type, present)
+    if buffers is None:
+        raise _invalid(name, f"column {field.name} has a value that is no {field.type}")
+    validity = pa.py_buffer(np.packbits(~is_null, bitorder="little")) if is_null.any() else None
+    return pa.Array.from_buffers(field.type, len(values), [validity, *map(pa.py_buffer, buffers)])
+
+
+def _text_buffers(words: Array) -> list[bytes | Array] | None:
+    """Return where each word begins, and their bytes; None if there is something that is no text."""
+    try:
+        text = "".join(words)
+    except TypeError:
+        return None
+    sizes = map(len, words) if text.isascii() else (len(word.encode()) for word in words)
+    return [np.cumsum([0, *sizes], dtype=np.int32), text.encode()]
+
+
+def _number_buffers(kind: pa.DataType, numbers: Array) -> list[bytes | Array] | None:
+    """Return numbers as this type of Arrow has them in memory; None if it does not have all of them."""
+    if len(numbers) and numbers.dtype.kind not in "biuf":
+        return None
+    with np.errstate(invalid="ignore"):
+        converted: Array = np.ascontiguousarray(numbers.astype(_NUMPY[kind]))
+    if not np.array_equal(converted, numbers):
+        return None
+    return [np.packbits(converted, bitorder="little") if kind == pa.bool_() else converted]
 
 
 def _parquet(table: pa.Table) -> bytes:

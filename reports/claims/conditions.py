@@ -51,12 +51,16 @@ def parameter_value(results: Results, setting: Setting, parameter: str) -> JsonV
 
 
 def transport_parameters(results: Results, setting: Setting) -> dict[str, JsonValue]:
-    """Return the parameters, as written, that the experiment sets for a setting's transport."""
+    """Return the parameters, as written, that the experiment sets for a setting's transport.
+
+    `variant: defaults` sets none: it keeps the published values at any line rate.
+    """
     choices = results.run.manifest.experiment.get("transports")
     for choice in choices if isinstance(choices, list) else []:
         if isinstance(choice, dict) and choice.get("label") == setting.transport:
             parameters = choice.get("parameters")
-            return dict(parameters) if isinstance(parameters, dict) else {}
+            own = parameters if isinstance(parameters, dict) else {}
+            return {key: value for key, value in own.items() if (key, value) != ("variant", "defaults")}
     return {}
 
 

@@ -6,7 +6,6 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 MARGIN: Final = 0.05
 """Largest difference that does not matter, as a part of the first group's mean."""
@@ -81,6 +80,8 @@ def difference(first: Runs, second: Runs, margin: float) -> Difference:
         if min(len(one), len(other)) < CERTAIN_MIN:
             return Difference(mean)
         error = 0.0
+    from scipy.special import stdtrit  # slow to import, and a page about one run needs none of it
+
     above, below = (_p_above(value, error, freedom) for value in (mean - margin, -mean - margin))
     half = error * float(stdtrit(freedom, 0.975))
     p_within = max(_p_above(value, error, freedom) for value in (mean + margin, margin - mean))
@@ -105,6 +106,8 @@ def _p_above(value: float, error: float, freedom: float) -> float:
     """Return the probability of a mean this large, or larger, if the true one is 0."""
     if error == 0:
         return 0.0 if value > 0 else 1.0
+    from scipy.special import stdtr
+
     return float(stdtr(freedom, -value / error))
 
 

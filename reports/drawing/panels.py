@@ -209,7 +209,8 @@ def legend_above(figure: Figure, entries: Mapping[str, Artist]) -> None:
 
 def turn_crowded_names(figure: Figure) -> None:
     """Turn the names below all panels upright if those of one panel touch each other."""
-    figure.draw_without_rendering()
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)  # which gives the labels their places
     for axis in figure.axes:
         boxes = [label.get_window_extent() for label in axis.get_xticklabels() if label.get_text()]
         if any(left.x1 + 2 > right.x0 for left, right in pairwise(boxes)):

@@ -4,9 +4,10 @@ import io
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from rogue.reports.transport_styles import DARK_PARTNERS, PAPER
@@ -78,7 +79,8 @@ def _written(figure: Figure) -> ET.Element:
         figure.set_layout_engine("none")
     buffer = io.StringIO()
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    figure.savefig(buffer, format="svg", metadata=metadata)
+    canvas: Any = FigureCanvasSVG(figure)
+    canvas.print_svg(buffer, metadata=metadata)  # `savefig` would draw twice
     root = ET.fromstring(buffer.getvalue())
     for child in root.findall(f"{{{_SVG}}}metadata"):
         root.remove(child)

@@ -19,7 +19,7 @@ from rogue.reports.transport_styles import ALARM, INK
 
 ROLES: Final = ("client", "server")
 KINDS_MAX: Final = 8
-HARMFUL: Final = (QP_FAILED, "link_cut", "connection_failed", "gave_up")
+HARMFUL: Final = (QP_FAILED, "link_cut", "packet_event", "connection_failed", "gave_up")
 """Failures, drawn in the alarm colour; all other events are steps of the recovery."""
 TURNS: Final = ("turn", "turn_over")
 """Events of flows that take turns at limiters, which are no failures."""

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtrit
 
 
 def nearest_rank(values: Sequence[float] | NDArray[np.float64], percent: float) -> float | None:
@@ -111,6 +110,8 @@ def interval_of(means: Values, n: int) -> tuple[float, float]:
     Source: Hesterberg, "What teachers should know about the bootstrap", The American Statistician 69, 2015,
     section 5.1, the expanded percentile interval.
     """
+    from scipy.special import ndtr, stdtrit  # slow to import, and single runs have no interval
+
     below = float(ndtr(-math.sqrt(n / (n - 1)) * float(stdtrit(n - 1, 0.975))))
     low, high = np.quantile(means, [below, 1 - below])
     return float(low), float(high)

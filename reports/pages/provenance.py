@@ -79,7 +79,13 @@ def not_measured(manifest: Manifest) -> list[str]:
 
 def _unrecorded(manifest: Manifest) -> list[str]:
     missed = {cell.id: cell.number("packets_missed") for cell in manifest.cells}
-    return [f"packets of {name}: {missed_text(int(count))}." for name, count in missed.items() if count]
+    unrecorded = [f"packets of {name}: {missed_text(int(count))}." for name, count in missed.items() if count]
+    unmet = {cell.id: cell.number("packet_events_unmet") for cell in manifest.cells}
+    return unrecorded + [
+        f"faults of {name}: {counted(int(count), 'packet event')} had no effect; the packet never came."
+        for name, count in unmet.items()
+        if count
+    ]
 
 
 def partial_because(manifest: Manifest, problems: list[str]) -> str | None:

@@ -5,18 +5,18 @@ Orders and account are files of one folder (`orders.py`). Nothing is read from o
 
 import json
 import select
-import socket
 import subprocess
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from rogue.agent.core.plugins import import_plugins
-from rogue.agent.drivers.netlink import QueueReader, QueueReading
+from rogue.agent.drivers.netlink import QueueReader
+from rogue.agent.node.capture import Capture, CaptureOrder, PacketEnd, real_minus_monotonic_ns
 from rogue.agent.node.fields import AgentError, ErrorKind, MessageError
 from rogue.agent.node.messages import (
     Connect,
@@ -32,6 +32,7 @@ from rogue.agent.node.messages import (
 )
 from rogue.agent.node.orders import (
     ACCOUNT,
+    CAPTURE,
     COUNTS,
     FILES,
     ORDERS,
@@ -44,8 +45,10 @@ from rogue.agent.node.orders import (
     Samples,
     TimedCommand,
 )
+from rogue.agent.node.packet_relay import Relay, resolved
 from rogue.agent.node.processes import ForkedProcess
 from rogue.agent.node.serve import KnownNode, be_exact, import_pyverbs, supervise_in_fork
+from rogue.agent.node.stillness import Stillness, sleep_until_motion
 from rogue.agent.node.supervisor import ROLES_MAX
 from rogue.agent.node.wire import REQUEST_TYPES, AgentClient, decode
 
@@ -57,8 +60,6 @@ _JUST_NOW_NS = 2_000
 _TELLS = 50
 _SURELY = 0.99
 """Fraction of a wait that select(2) cannot exceed: it may be late by a thousandth of the wait."""
-_ALL_PROTOCOLS = 0x0003
-"""Source: Linux, include/uapi/linux/if_ether.h, ETH_P_ALL."""
 _START_MARGIN_NS = 20_000_000
 _MS_NS, _SECOND_NS = 1_000_000, 1_000_000_000
 _ENDS = ("responder", "requester")
@@ -80,7 +81,7 @@ def conduct(folder: Path) -> None:
             numbers = range(1 + max(_agents(orders.roles).values(), default=0))
             agents = [stack.enter_context(LocalAgent(folder, number, known)) for number in numbers]
             account.kernel, account.python = known.capabilities.kernel, known.capabilities.python
-            _Conductor(orders, agents, folder, account).lead()
+            _Conductor(orders, agents, folder, account).lead(stack)
     except AgentError as error:
         role = f"{error.role}: " if error.role else ""
         account.failure_kind, account.failure = error.kind.value, f"{role}{error}"
@@ -142,34 +143,6 @@ class LocalAgent:
             yield self.client.receive(Results, Result.wire_type)
 
 
-class Stillness:
-    """Detects that the queues and counters of all ports have not changed for a time."""
-
-    def __init__(self, after_ns: int) -> None:
-        self._after_ns = after_ns
-        self._readings: Mapping[str, QueueReading] | None = None
-        self._since_ns = 0
-
-    def is_reached(self, readings: Mapping[str, QueueReading], now_ns: int) -> bool:
-        """Add a reading of all ports; return True if nothing has changed for `after_ns`."""
-        if readings != self._readings:
-            self._readings, self._since_ns = readings, now_ns
-        return now_ns - self._since_ns >= self._after_ns
-
-
-def sleep_until_motion(descriptors: Sequence[int], limit_ns: int) -> bool:
-    """Sleep until a packet moves on any interface, a descriptor is readable, or the time is over.
-
-    Return False without sleeping if this process has no permission to see packets.
-    """
-    with ExitStack() as stack, suppress(PermissionError):
-        tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL_PROTOCOLS))
-        stack.enter_context(tap)
-        select.select([tap.fileno(), *descriptors], (), (), limit_ns / _SECOND_NS)
-        return True
-    return False
-
-
 @dataclass
 class _Conductor:
     """One cell on running agents."""
@@ -188,7 +161,7 @@ class _Conductor:
     def __post_init__(self) -> None:
         self.agent_index = _agents(self.orders.roles)
 
-    def lead(self) -> None:
+    def lead(self, stack: ExitStack) -> None:
         """Run the cell: prepare, connect, start at one instant, sample, collect."""
         by_end = sorted(self.orders.roles, key=lambda role: _ENDS.index(role.end))
         for role in by_end:
@@ -200,7 +173,11 @@ class _Conductor:
             for line in role.loads:
                 self._client(role).request(_message(line), Loaded)
         before = self._counts()
+        capture = self._capture(self.orders.capture) if self.orders.capture else None
+        relay = self._relay(stack)
         start_ns = time.monotonic_ns() + _START_MARGIN_NS
+        if capture is not None:
+            capture.start(start_ns)
         for role in by_end:
             start = Start(role.name, self.orders.limit_ms, start_ns + role.offset_ns, role.run_ns)
             self._client(role).request(start, Started)
@@ -212,6 +189,26 @@ class _Conductor:
         for role in self.orders.roles:
             if role.name not in self.account.results:
                 self._keep(self._client(role).request(self._result(role), Results))
+        if relay is not None:
+            origin_ns = start_ns + real_minus_monotonic_ns()
+            struck = relay.close()
+            self.account.struck = [[each.event, max(0, each.t_ns - origin_ns), each.psn] for each in struck]
+        if capture is not None:
+            content, self.account.packets_missed = capture.close()
+            (self.folder / CAPTURE).write_bytes(content)
+
+    def _capture(self, order: CaptureOrder) -> Capture:
+        """Prepare to record packets, of all flows or of those whose roles the order names."""
+        return Capture(
+            order, [end for role in order.roles for end in _packet_ends(self.account.prepared[role])]
+        )
+
+    def _relay(self, stack: ExitStack) -> Relay | None:
+        """Start to carry out packet events, if there are any."""
+        if not self.orders.packet_events:
+            return None
+        events = resolved(self.orders.packet_events, self.account.prepared)
+        return stack.enter_context(Relay(events, self.folder / "packet-events.log"))
 
     def _client(self, role: RoleOrder) -> AgentClient:
         return self.agents[self.agent_index[role.name]].client
@@ -369,6 +366,12 @@ def _agents(roles: list[RoleOrder]) -> dict[str, int]:
         taken[number] += len(names)
         numbers.update(dict.fromkeys(names, number))
     return numbers
+
+
+def _packet_ends(prepared: Prepared) -> list[PacketEnd]:
+    """Return the queue pairs of a role."""
+    numbers = (prepared.qp_num, prepared.shadow_qp_num, prepared.side_qp_num)
+    return [PacketEnd(prepared.address, number) for number in numbers if number is not None]
 
 
 def _prepare(role: RoleOrder) -> Prepare:

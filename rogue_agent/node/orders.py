@@ -5,27 +5,32 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from rogue.agent.drivers.netlink import QueueReading
+from rogue.agent.node.capture import CaptureOrder
 from rogue.agent.node.fields import (
     ErrorKind,
     MessageError,
     from_values,
     integer,
+    many,
     matching,
     nested_by_name,
     optional,
     shown,
 )
 from rogue.agent.node.messages import Prepared, Results
+from rogue.agent.node.packet_events import PacketEvent
 
 ORDERS = "orders.json"
 ACCOUNT = "account.json"
 SAMPLES = "queues.csv"
+CAPTURE = "packets.capture"
 COUNTS = "counts.json"
 REACHED = "reached"
 """File with the ns since the start of the cell; rewritten while it runs, for the process outside."""
 FILES = "files"
 """Folder with the files of each role, `role.name`."""
 _WORDS = matching(".*", 100_000)
+_COUNT = integer(0, (1 << 63) - 1)
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,10 @@ class Orders:
     """Changes of the network during the run, in order."""
     counts: dict[str, Command] = field(default_factory=dict)
     """Commands that print counters of ports, run before the start and after the end."""
+    capture: CaptureOrder | None = None
+    """Packets to record."""
+    packet_events: list[PacketEvent] = field(default_factory=list)
+    """What happens to single packets; the conductor knows their queue pairs."""
 
     def role(self, name: str) -> RoleOrder:
         """Return the role with this name."""
@@ -105,7 +114,18 @@ class Orders:
             TimedCommand(**{**each, "command": Command(**each["command"])}) for each in values.pop("timed")
         ]
         counts = {name: Command(**each) for name, each in values.pop("counts").items()}
-        return cls(commands=commands, roles=roles, timed=timed, counts=counts, **values)
+        captured = values.pop("capture")
+        capture = None if captured is None else CaptureOrder.read(captured)
+        events = [PacketEvent(**each) for each in values.pop("packet_events")]
+        return cls(
+            commands=commands,
+            roles=roles,
+            timed=timed,
+            counts=counts,
+            capture=capture,
+            packet_events=events,
+            **values,
+        )
 
 
 @dataclass
@@ -118,6 +138,12 @@ class Account:
     failure: str | None = field(default=None, metadata={"rule": optional(_WORDS)})
     start_ns: int | None = field(default=None, metadata={"rule": optional(integer(0, (1 << 63) - 1))})
     """Common start, on the kernel's monotonic clock."""
+    packets_missed: int = field(default=0, metadata={"rule": _COUNT})
+    """Packets to record for which there was no room."""
+    struck: list[list[int]] = field(
+        default_factory=list, metadata={"rule": many(many(_COUNT, 3, 3), 100_000)}
+    )
+    """Packet events that happened: number of the event, time after the start, packet number."""
     kernel: str = field(default="", metadata={"rule": _WORDS})
     python: str = field(default="", metadata={"rule": _WORDS})
     prepared: dict[str, Prepared] = field(default_factory=dict, metadata={"rule": nested_by_name(Prepared)})

@@ -12,12 +12,13 @@ from helpers.small_runs import check_files
 from rogue.harness.errors import NothingToRunError, UsageError
 from rogue.harness.execution.scheduler import CellSlot, Watcher
 from rogue.harness.execution.slot import InlineSlot, Slot
-from rogue.harness.plan.plan import Plan, make_plan
+from rogue.harness.plan.plan import Plan, make_chosen_plan, make_plan
 from rogue.harness.results.cell_directory import stored_record
 from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.results.verification import compare_run
 from rogue.harness.run import Workers, cells_left, reopen_run, replan, start_run, work
+from rogue.harness.terminal import in_silence
 from rogue.workloads.manifest import CellRecord, Soundness
 from rogue.workloads.records import SCHEMA_VERSION, CellStatus, FailureKind
 
@@ -35,13 +36,14 @@ class Silent(Watcher):
             raise KeyboardInterrupt
 
 
-def plan(tmp_path: Path, labels: str, *settings: str) -> Plan:
+def plan(tmp_path: Path, labels: str, *settings: str, only_cell: str | None = None) -> Plan:
     transports = ", ".join(f"{{name: rogue, label: {label}}}" for label in labels.split())
-    return make_plan(load_text(tmp_path, SMALL, f"transports=[{transports}]", *settings), FakeTestbed())
+    loaded = load_text(tmp_path, SMALL, f"transports=[{transports}]", *settings)
+    return make_chosen_plan(loaded, FakeTestbed(), in_silence, only_cell)
 
 
-def start(tmp_path: Path, made: Plan, only_cell: str | None = None) -> Run:
-    return start_run(made, tmp_path / "results", ["rogue", "run"], only_cell)
+def start(tmp_path: Path, made: Plan) -> Run:
+    return start_run(made, tmp_path / "results", ["rogue", "run"])
 
 
 def finish(
@@ -87,12 +89,22 @@ def test_record_has_the_command_to_repeat_a_cell(tmp_path: Path) -> None:
 
 
 def test_only_one_cell(tmp_path: Path) -> None:
-    made = plan(tmp_path, "ok throws", "repetitions=2")
-    run = start(tmp_path, made, only_cell="ok-r2")
+    made = plan(tmp_path, "ok throws", "repetitions=2", only_cell="ok-r2")
+    run = start(tmp_path, made)
     finish(run, made)
     assert statuses(run) == {"ok-r2": CellStatus.OK}
     with pytest.raises(UsageError, match="got 'ok-r3', expected a cell of the plan; write ok-r"):
-        start(tmp_path, made, only_cell="ok-r3")
+        plan(tmp_path, "ok throws", "repetitions=2", only_cell="ok-r3")
+
+
+def test_one_cell_is_planned_alone(tmp_path: Path) -> None:
+    counts = list[tuple[int, int]]()
+    loaded = load_text(tmp_path, SMALL, "transports=[rogue, roce, dctcp]", "repetitions=2")
+    made = make_chosen_plan(
+        loaded, FakeTestbed(), lambda done, total, _: counts.append((done, total)), "roce-r2"
+    )
+    assert [each.cell.id for each in made.cells] == ["roce-r2"]
+    assert counts == [(1, 1)]
 
 
 def test_unsupported_cell_is_in_the_manifest(tmp_path: Path) -> None:

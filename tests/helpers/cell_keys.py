@@ -88,6 +88,13 @@ FAULTS_OWN: Mapping[str, tuple[Values, Values]] = {
     ),
     "misrouting": ({"target": "s0-h2", "destination": "h2"}, {"target": "s0-h1", "destination": "h1"}),
     "flooding": ({"target": "s0", "destination": "h2"}, {"destination": "h1"}),
+    "packet_event": (
+        {"flow": "main/h0->h2", "psn": 0, "do": "drop"},
+        {
+            "flow": "main/h1->h2", "packet": "ack", "psn": 3, "transmission": 2, "do": "mark",
+            "amount": 3,
+        },
+    ),
 }  # fmt: skip
 NO_OTHER_VALUE = {
     "topology.pause_watchdog_restore": "means something beside a watchdog",
@@ -98,6 +105,7 @@ NO_OTHER_VALUE = {
     "faults.misrouting.target": "and its destination change together",
     "faults.misrouting.destination": "and its target change together",
     "faults.flooding.target": "is the only switch of a star",
+    "faults.packet_event.amount": "means something with some actions",
 }
 """Keys that no single value can be exchanged for; MORE has a case of each that does anything."""
 
@@ -187,6 +195,11 @@ MORE = (
         RING.replace("}", ", ttl_hops: 9}"),
     ),
     _fault("flooding.target", "target: s0, destination: h2", "target: s1, destination: h2", RING),
+    _fault(
+        "packet_event.amount",
+        "flow: main/h0->h2, psn: 0, do: duplicate",
+        "flow: main/h0->h2, psn: 0, do: duplicate, amount: 3",
+    ),
     _case("seed", "seed=2"),
     _case("time_limit", "time_limit=1ms"),
     _case("probe.interval", PROBE, "measure=null", "probe.interval=2ms"),

@@ -34,6 +34,7 @@ from rogue.workloads.transports import parse_transport
 TRAFFIC = Path(__file__).parents[1] / "data" / "traffic"
 FLOWS, OTHER_FLOWS = TRAFFIC / "flows.csv", TRAFFIC / "other.csv"
 NETWORK, OTHER_NETWORK = TRAFFIC / "network.yaml", TRAFFIC / "other.yaml"
+NIC_PROFILE = TRAFFIC / "nic_profile.yaml"
 GOAL, OTHER_GOAL = TRAFFIC / "ring.goal", TRAFFIC / "pair.goal"
 SIZES = TRAFFIC / "sizes.csv"
 LEAF_SPINE = """\

@@ -50,7 +50,7 @@ def judged(
     """Run an experiment with settings; per claim that has a number, what is found."""
     monkeypatch.setattr("rogue.harness.execution.scheduler.Slot", InlineSlot)
     plan = make_plan(load_experiment(str(EXPERIMENTS / f"{experiment}.yaml"), settings), SimulatorTestbed())
-    run = start_run(plan, directory / "results", ["rogue", "run"], None)
+    run = start_run(plan, directory / "results", ["rogue", "run"])
     work(run, plan, cells_left(run, plan, False), Workers(1), _Attentive())
     claims = [claim for claim in read_claims() if experiment in claim.experiments]
     outcomes = evaluate(claims, Results(Run(run.directory)))

@@ -33,6 +33,7 @@ from rogue.simulator import (
     IpIdLoss,
     Loss,
     NicProfile,
+    PacketEvent,
     PriorityFlowControl,
     QueuePair,
     QueuePairError,
@@ -40,6 +41,8 @@ from rogue.simulator import (
     SimulationError,
 )
 from rogue.simulator.framing import ROCEV2
+from rogue.simulator.packet_events import PACKET_ACTIONS, PACKET_CLASSES
+from rogue.simulator.profiles import RetryRules
 from rogue.simulator.switches import SwitchKind
 
 PROFILES = (
@@ -50,7 +53,10 @@ PROFILES = (
     replace(CX3PRO, limiters=1),
     replace(IDEAL, limiter_scope="per_priority", limiters=2),
     replace(IDEAL, unacknowledged_packets_max=5),
-)
+    replace(IDEAL, nak_delay_ns=3_000, resend_delay_ns=2_000, cnp_delay_ns=1_500, cnp_interval_ns=4_000,
+            cnp_scope="per_ip", retry_rules=RetryRules(True, True, True, True)),
+    replace(CX4, nak_delay_ns=1, cnp_delay_ns=9_000, cnp_scope="per_port"),
+)  # fmt: skip
 LOSSES = (
     IndependentLoss(0.01),
     IndependentLoss(0.1),
@@ -101,6 +107,7 @@ class Flow:
     moves_ns: tuple[int, ...]  # to limiters 0, 1, ... at these times, if it is idle
     resets_ns: tuple[int, ...]  # both ends, or only the first one, at these times
     sends_datagrams: bool
+    events: tuple[dict[str, Any], ...] = ()  # of packets that leave the first or the second end
 
 
 @dataclass(frozen=True)
@@ -145,6 +152,8 @@ class RandomNetwork:
             hosts = frozenset((flow.source, flow.destination))
             if hosts & {fault.host for fault in self.misroutings}:
                 flow = replace(flow, connection={**flow.connection, "spraying": None})  # noqa: PLW2901
+            if self.misroutings:
+                flow = replace(flow, events=())  # noqa: PLW2901
             application = _Application(simulation, flow, shadowed.get(hosts))
             if flow.connection["control"] is None:
                 shadowed[hosts] = application.ends[0]
@@ -185,6 +194,12 @@ class _Application:
                 for host in (flow.source, flow.destination)
             ]
             self._queue_pair.bind(*memories)
+        for event in flow.events:
+            host = f"h{(flow.source, flow.destination)[event['end']]}"
+            keys = {name: value for name, value in event.items() if name != "end"}
+            simulation.inject_packet_event(
+                PacketEvent(host=host, queue_pairs=[end.qp_num for end in self.ends], **keys)
+            )
         self._verbs = list(enumerate(flow.verbs))
         self._is_controlled = flow.connection["control"] is not None
         self._rates_bps = [] if self._is_controlled else list(flow.rates_bps)
@@ -279,7 +294,20 @@ FEATURES: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def flows(hosts: int) -> st.SearchStrategy[Flow]:
+EVENTS: dict[str, st.SearchStrategy[Any]] = {
+    "end": st.sampled_from((0, 0, 1)),
+    "packet": st.sampled_from(PACKET_CLASSES),
+    "psn": st.none() | st.integers(0, 9),
+    "transmission": st.sampled_from((1, 1, 2, 3)),
+    "action": st.sampled_from(PACKET_ACTIONS),
+    "delay_ns": st.sampled_from((1, 1_000, 12_345)),
+    "packets": st.sampled_from((1, 3)),
+}
+"""Of packets of a flow."""
+
+
+def flows(hosts: int, *, has_events: bool) -> st.SearchStrategy[Flow]:
+    events = st.lists(st.fixed_dictionaries(EVENTS), max_size=3) if has_events else st.just([])
     return st.builds(
         _flow_between,
         st.permutations(range(hosts)),
@@ -299,6 +327,7 @@ def flows(hosts: int) -> st.SearchStrategy[Flow]:
             moves_ns=st.lists(st.integers(0, 50_000), max_size=3).map(tuple),
             resets_ns=st.just(()) | st.lists(st.integers(1_000, 100_000), max_size=3).map(tuple),
             sends_datagrams=st.booleans(),
+            events=events.map(tuple),
         ),
     )
 
@@ -334,6 +363,7 @@ def _with_plain_writes(flow: Flow) -> Flow:
     connection = {**flow.connection, "service": "rc"}
     if connection["reliability"].controls_window:
         connection["control"] = None
+        flow = replace(flow, events=())
     return replace(flow, connection=connection, verbs=verbs, reply=None, is_bound=False, resets_ns=())
 
 
@@ -343,7 +373,10 @@ def _unreliable(verb: Verb) -> Verb:
 
 @st.composite
 def networks(
-    draw: st.DrawFn, flow_control: st.SearchStrategy[PriorityFlowControl | None] | None = None
+    draw: st.DrawFn,
+    flow_control: st.SearchStrategy[PriorityFlowControl | None] | None = None,
+    *,
+    has_events: bool = False,
 ) -> RandomNetwork:
     switches = draw(st.integers(1, 3))
     hosts = draw(st.lists(st.tuples(st.integers(0, switches - 1), links()), min_size=2, max_size=5))
@@ -359,7 +392,7 @@ def networks(
         features=draw(st.fixed_dictionaries(FEATURES)),
         trunks=draw(st.tuples(*[links()] * (switches - 1))),
         hosts=tuple(hosts),
-        flows=tuple(draw(st.lists(flows(len(hosts)), min_size=1, max_size=6))),
+        flows=tuple(draw(st.lists(flows(len(hosts), has_events=has_events), min_size=1, max_size=6))),
         cuts=tuple(draw(st.just([]) | st.lists(cuts(len(hosts)), max_size=3))),
         misroutings=tuple(draw(st.just([]) | st.just([]) | misroutings(switches, len(hosts)))),
         ttl_hops=draw(st.sampled_from((2, 5, 8))),

@@ -1,8 +1,5 @@
 """Forks a `rogue` for each call: a new process, without the second that importing takes.
 
-Its cells run in forks as well, and plug-ins are tried in forks. What these have from their parent alone does
-not show here: tests of slots, of stopping and of trials start theirs as a person does.
-
 A script. Its standard input is a socket: each message has a call, and the call's standard output and error as
 file descriptors; the reply is the exit code, as `subprocess` has it.
 """
@@ -10,7 +7,6 @@ file descriptors; the reply is the exit code, as `subprocess` has it.
 import atexit
 import gc
 import json
-import multiprocessing
 import os
 import signal
 import socket
@@ -28,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from helpers import fake_rogue
 
 import rogue.harness.commands
-import rogue.harness.execution.slot
 
 LOADED_LATE: Final = (
     *(f"rogue.harness.commands.{module.name}" for module in iter_modules(rogue.harness.commands.__path__)),
@@ -40,8 +35,6 @@ LOADED_LATE: Final = (
 MESSAGE_BYTES_MAX: Final = 4_000_000
 INTERRUPTED_AT: Final = "ROGUE_INTERRUPTED_AT"
 """Name of the file at whose first opening a command gets SIGINT."""
-SPAWN: Final = "ROGUE_SLOTS_SPAWN"
-"""Set for a call whose processes are to import everything, as a person's do."""
 
 
 def serve(channel: socket.socket) -> None:
@@ -78,8 +71,6 @@ def _become(call: dict[str, Any], out: int, err: int) -> None:
     sys.argv = ["rogue", *call["arguments"]]
     if INTERRUPTED_AT in call["environment"]:
         _interrupt_at(call["environment"][INTERRUPTED_AT])
-    if SPAWN not in call["environment"]:
-        vars(rogue.harness.execution.slot)["_CONTEXT"] = multiprocessing.get_context("fork")
 
 
 def _interrupt_at(name: str) -> None:

@@ -30,9 +30,10 @@ def test_links_are_numbered_in_pairs_and_named_after_their_ends() -> None:
     topology.add_link(1, 2, 50, 10**10)
     assert [topology.link_name(link) for link in range(4)] == ["h0->s0", "s0->h0", "h1->s0", "s0->h1"]
     assert topology.route("test", 0, 1, 0) == [0, 3]
-    assert topology.delay_ps([0, 3]) == 150
     data_ps, ack_ps = 8_848_000 + 884_800, 688_000 + 68_800  # 1106 and 86 bytes at 1 and 10 Gb/s
-    assert topology.base_rtt_ps([0, 3], [2, 1], ROCEV2, 1024) == data_ps + ack_ps + 2 * 150
+    path = topology.path([0, 3], [2, 1])
+    assert path.delay_ps == 2 * 150
+    assert path.base_rtt_ps(ROCEV2, 1024) == data_ps + ack_ps + 2 * 150
 
 
 def simulation_of(*nodes: str) -> Simulation:

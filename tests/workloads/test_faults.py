@@ -5,7 +5,16 @@ from random import Random
 import pytest
 from pydantic import ValidationError
 
-from rogue.workloads.faults import Flooding, LinkCut, LinkFailures, Loss, Misrouting, PauseStorm, SlowReceiver
+from rogue.workloads.faults import (
+    Flooding,
+    LinkCut,
+    LinkFailures,
+    Loss,
+    Misrouting,
+    PacketEvent,
+    PauseStorm,
+    SlowReceiver,
+)
 from rogue.workloads.topologies import TOPOLOGIES, Topology
 
 LOT = TOPOLOGIES["parking_lot"].model_validate({"rate": "10Gbps"})
@@ -251,3 +260,48 @@ def test_from_the_beginning_to_the_end() -> None:
 def test_impossible_slow_receivers_are_refused(changes: dict[str, object], expected: str) -> None:
     with pytest.raises(ValidationError, match=expected):
         SlowReceiver.model_validate({"target": "h1", "rate": "2Gbps", **changes})
+
+
+def event(**keys: object) -> PacketEvent:
+    return PacketEvent.model_validate({"flow": "main/h0->h1", "psn": 4, "do": "drop", **keys})
+
+
+@pytest.mark.parametrize(
+    ("keys", "delay_ns", "packets", "place"),
+    [
+        ({}, 0, 0, "drop: data 4, transmission 1"),
+        ({"do": "delay", "amount": "20us", "packet": "ack"}, 20_000, 0, "delay 20us: ack 4, transmission 1"),
+        ({"do": "duplicate"}, 0, 1, "duplicate: data 4, transmission 1"),
+        ({"do": "reorder", "amount": 3}, 0, 3, "reorder 3: data 4, transmission 1"),
+        (
+            {"packet": "cnp", "psn": None, "do": "mark", "transmission": 2},
+            0,
+            0,
+            "mark: cnp, transmission 2",
+        ),
+    ],
+)
+def test_what_happens_to_a_packet(keys: dict[str, object], delay_ns: int, packets: int, place: str) -> None:
+    fault = event(**keys)
+    assert (fault.delay_ns, fault.packets, fault.place) == (delay_ns, packets, place)
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "told"),
+    [
+        ({"psn": None}, "psn", "expected a psn, as packet is data; write its number, from 0"),
+        ({"packet": "cnp"}, "psn", "expected no psn with packet cnp, only with data, read_request, ack, nak"),
+        ({"do": "delay"}, "amount", "expected a time above 0 and up to 10s with delay, such as 20us"),
+        ({"do": "delay", "amount": 20}, "amount", "expected a time above 0"),
+        ({"do": "delay", "amount": "0s"}, "amount", "expected a time above 0"),
+        ({"do": "duplicate", "amount": "2us"}, "amount", "expected a number of copies from 1 to 1000"),
+        ({"do": "reorder", "amount": 0}, "amount", "expected a number of packets that overtake from 1"),
+        ({"do": "drop", "amount": 1}, "amount", "expected no amount with drop; leave it out"),
+    ],
+)
+def test_packet_events_that_contradict_themselves(keys: dict[str, object], key: str, told: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        event(**keys)
+    (error,) = caught.value.errors()
+    assert error["loc"] == (key,)
+    assert error["msg"].startswith(told)

@@ -44,24 +44,18 @@ class FaultyNetwork(Protocol):
 class Fault(Specification, ABC):
     """Something that goes wrong on purpose.
 
-    Testbeds carry out three sorts of faults: `LinkCut`, `Loss`, and each `Breakage` of a host or a switch. A
-    fault that `drawn` turns into cuts and losses works on every testbed that has these.
+    Testbeds carry out four sorts of faults: `LinkCut`, `Loss`, `PacketEvent`, and each `Breakage` of a host
+    or a switch. A fault that `drawn` turns into cuts and losses works on every testbed that has these.
     """
 
-    target: Annotated[str, Field(pattern=r"^[hs][0-9]+(-[hs][0-9]+)?$")]
-    """A link, both directions of it: a host, such as h1, for its link, or two neighbours, such as s0-s1."""
-
-    def link(self, topology: Topology) -> Link | None:
-        """Return the target's link; None if the topology has no such link."""
-        first, _, second = self.target.partition("-")
-        neighbours = topology.links_of.get(first, {})
-        if second:
-            return neighbours.get(second)
-        return next(iter(neighbours.values())) if first in topology.host_names() else None
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Return where it happens, for the table of events."""
 
     def is_there(self, topology: Topology) -> bool:
-        """True if the topology has the target."""
-        return self.link(topology) is not None
+        """True if the topology has what the fault strikes."""
+        return True
 
     def drawn(self, topology: Topology, stream: Random, struck: Collection[Link]) -> "Sequence[Fault]":
         """Return its cuts, losses and breakages, by default itself; other faults cut the links `struck`."""
@@ -73,7 +67,7 @@ class Fault(Specification, ABC):
 
     def described_target(self) -> str:
         """Describe the target for the message that the topology lacks it."""
-        return f"the target {self.target}"
+        return f"the target {self.place}"
 
     def expected_target(self, topology: Topology) -> str:
         """Describe the targets that the topology has."""
@@ -81,7 +75,30 @@ class Fault(Specification, ABC):
         return f"a host or two neighbours of the topology, such as {last.a}-{last.b}"
 
 
-class Breakage(Fault, ABC):
+class TargetedFault(Fault, ABC):
+    """A fault of a link, a host or a switch."""
+
+    target: Annotated[str, Field(pattern=r"^[hs][0-9]+(-[hs][0-9]+)?$")]
+    """A link, both directions of it: a host, such as h1, for its link, or two neighbours, such as s0-s1."""
+
+    @property
+    def place(self) -> str:
+        """Return the target."""
+        return self.target
+
+    def link(self, topology: Topology) -> Link | None:
+        """Return the target's link; None if the topology has no such link."""
+        first, _, second = self.target.partition("-")
+        neighbours = topology.links_of.get(first, {})
+        if second:
+            return neighbours.get(second)
+        return next(iter(neighbours.values())) if first in topology.host_names() else None
+
+    def is_there(self, topology: Topology) -> bool:
+        return self.link(topology) is not None
+
+
+class Breakage(TargetedFault, ABC):
     """A host or a switch that misbehaves."""
 
     is_pausing: ClassVar[bool] = False

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rogue.workloads.faults.fault import Fault, links_between_switches
+from rogue.workloads.faults.fault import Fault, TargetedFault, links_between_switches
 from rogue.workloads.specification import Delay, Time, mistake, mistakes_at
 from rogue.workloads.topologies.graph import Link, dispensable
 from rogue.workloads.topologies.topology import Topology
@@ -15,7 +15,7 @@ FAILURES_MAX: Final = 10_000
 """Links that fail at random: each failure is one event."""
 
 
-class LinkCut(Fault):
+class LinkCut(TargetedFault):
     """A link that carries nothing for a while: packets on it are lost, later packets are dropped.
 
     With `reroute_after` switches notice and forward around it, all at one instant. Packets of a queue pair
@@ -74,7 +74,7 @@ class LinkCut(Fault):
         return f"two switches that are neighbours, such as {between[-1].a}-{between[-1].b}, for reroute_after"
 
 
-class LinkFailures(Fault):
+class LinkFailures(TargetedFault):
     """Links between switches that go down at random, each once; the cell's seed draws them.
 
     Each is one link cut. All transports of a repetition meet the same failures; each repetition has others.

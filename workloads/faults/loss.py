@@ -4,14 +4,14 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from rogue.workloads.faults.fault import Fault
+from rogue.workloads.faults.fault import TargetedFault
 from rogue.workloads.specification import Delay, Time, mistake, mistakes_at
 
 IP_IDS: Final = 2**16
 """Values of the IP ID, the identification field of an IP header."""
 
 
-class Loss(Fault):
+class Loss(TargetedFault):
     """A link that loses packets, each direction independently.
 
     Model `independent`: each packet is lost with the same probability. `burst`: losses come in runs of

@@ -12,6 +12,8 @@ from rogue.workloads.topologies.graph import Integers, Link, LinksOf, SwitchGrap
 
 PathShape = tuple[tuple[int, int], ...]
 """Rate (bit/s) and delay (ns) of each link of a path."""
+Access = tuple[str, str, Link, Link]
+"""The switches of two hosts, and the links to them."""
 JOINED: Final = "links that join all hosts; correct its links"
 
 
@@ -63,7 +65,7 @@ class ShortestPaths:
             node = link.other_end(node)
         return tuple(links)
 
-    def _access(self, source: str, destination: str) -> tuple[str, str, Link, Link] | None:
+    def _access(self, source: str, destination: str) -> Access | None:
         """Return the switches of two hosts and the links to them; None where a host has several, or none."""
         near, far = self._links_of.get(source, {}), self._links_of.get(destination, {})
         if len(near) != 1 or len(far) != 1:
@@ -80,9 +82,22 @@ class ShortestPaths:
             switch, last_switch, own, theirs = access
             key = switch, last_switch, own.rate_bps, own.delay_ns, theirs.rate_bps, theirs.delay_ns
         if key not in self._shapes:
-            links = self.first(source, destination)
-            self._shapes[key] = tuple((link.rate_bps, link.delay_ns) for link in links)
+            self._shapes[key] = self._shape_between_switches(access) or tuple(
+                (link.rate_bps, link.delay_ns) for link in self.first(source, destination)
+            )
         return self._shapes[key]
+
+    def _shape_between_switches(self, access: Access | None) -> PathShape | None:
+        """Return a shape from the number of links, if all links between switches are alike; else None."""
+        number, trunk = self._graph.number, self._trunk
+        if access is None or trunk is None or not {access[0], access[1]} <= number.keys():
+            return None
+        switch, last_switch, own, theirs = access
+        links = self._graph.hops_to(last_switch)[number[switch]]
+        if links < 0:
+            return None
+        middle = ((trunk.fastest_bps, trunk.delay_ns),) * links
+        return ((own.rate_bps, own.delay_ns), *middle, (theirs.rate_bps, theirs.delay_ns))
 
     def certain(self, source: str, destination: str) -> tuple[Link, ...]:
         """Return the links that all shortest paths have in common, in order."""

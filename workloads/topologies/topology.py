@@ -20,6 +20,7 @@ from rogue.workloads.specification import (
 )
 from rogue.workloads.switch_controls import SwitchControls, contradiction_of
 from rogue.workloads.topologies.graph import Link
+from rogue.workloads.topologies.nic_file import NIC_OR_FILE, NicName, NicOfFile
 from rogue.workloads.topologies.shortest_paths import PathShape, ShortestPaths
 from rogue.workloads.units import RATE
 
@@ -118,8 +119,11 @@ class Topology(Specification, ABC):
     """Path MTU: largest payload of a packet."""
     framing: Literal["rocev2", "ns3", "uec"] = "rocev2"
     """Which headers a packet carries."""
-    nic: Literal["cx3pro", "cx4", "ideal", "soft_roce"] | None = None
-    """NIC profile; by default cx3pro up to 10 Gbps and cx4 above."""
+    nic: Annotated[NicName | NicOfFile | None, *NIC_OR_FILE] = None
+    """NIC profile: cx3pro, cx4, ideal, soft_roce, or a file that `rogue conformance --write-profile` wrote.
+
+    By default it is cx3pro up to 10 Gbps, and cx4 above.
+    """
     nic_limiters: Annotated[int, Field(ge=1, le=7)] | None = None
     """Rate limiters for flows in each NIC, at which they take turns; by default as many as the NIC has."""
     delay_ns: Delay = 1_000
@@ -295,7 +299,9 @@ class Topology(Specification, ABC):
 
     def nic_of(self, host: str) -> str:
         """Return the name of the host's NIC profile."""
-        return self.nic or ("cx3pro" if self.host_rate_bps(host) <= 10_000_000_000 else "cx4")
+        return (
+            str(self.nic) if self.nic else ("cx3pro" if self.host_rate_bps(host) <= 10_000_000_000 else "cx4")
+        )
 
     @cached_property
     def shortest_paths(self) -> ShortestPaths:

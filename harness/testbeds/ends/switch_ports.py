@@ -11,7 +11,7 @@ from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve
 from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
 from rogue.harness.provisioning.linux_switch import PROMPT_RED_BYTES_MIN, PortSettings
-from rogue.workloads.faults import LinkCut, Loss
+from rogue.workloads.faults import Fault, LinkCut, Loss
 from rogue.workloads.topologies import Switch
 
 _UNBOUNDED_BYTES: Final = 1_000_000_000
@@ -96,10 +96,14 @@ NO_DIRECTION: Final = "only the simulator cuts one direction of a link: leave on
 NO_REROUTING: Final = "only the simulator's switches forward around a link: leave reroute_after out"
 
 
-def unsupported_fault(cell: Cell) -> str | None:
-    """Return why ports of Linux switches cannot carry out a fault; None if they can."""
+def unsupported_fault(cell: Cell, *, has_packet_events: bool = False) -> str | None:
+    """Return why ports of Linux switches cannot carry out a fault; None if they can.
+
+    has_packet_events: the testbed carries out packet events.
+    """
+    faults = cell.network.breakages if has_packet_events else _others(cell)
     reasons = (_unsupported_loss(loss) for losses in cell.network.losses.values() for loss in losses)
-    broken = (f"a Linux switch has no {type(fault).__name__}" for fault in cell.network.breakages)
+    broken = (f"a Linux switch has no {type(fault).__name__}" for fault in faults)
     rerouted = (NO_REROUTING for outage in cell.network.outages if outage.reroute_after_ns is not None)
     halved = (NO_DIRECTION for outage in cell.network.outages if outage.one_way)
     return next((reason for reason in chain(reasons, rerouted, halved, broken) if reason is not None), None)
@@ -110,8 +114,12 @@ def first_fault(cell: Cell, *, with_losses: bool = True) -> str | None:
     network = cell.network
     losses = (type(loss).__name__ for found in network.losses.values() for loss in found if with_losses)
     cuts = (LinkCut.__name__ for _ in network.outages)
-    broken = (type(fault).__name__ for fault in network.breakages)
+    broken = (type(fault).__name__ for fault in _others(cell))
     return next(chain(losses, cuts, broken), None)
+
+
+def _others(cell: Cell) -> tuple[Fault, ...]:
+    return (*cell.network.breakages, *cell.network.packet_events)
 
 
 def _unsupported_loss(loss: Loss) -> str | None:

@@ -115,14 +115,21 @@ class Readings:
         return lambda text: int(text) - start_ns
 
 
-def collect_tables(cell: Cell, readings: Readings) -> dict[str, Columns]:
-    """Return the tables from the roles' files; TestbedError (invalid_result) if a file is damaged."""
+def collect_tables(
+    cell: Cell, readings: Readings, in_switches: Iterable[EventRow] = ()
+) -> dict[str, Columns]:
+    """Return the tables from the roles' files; TestbedError (invalid_result) if a file is damaged.
+
+    in_switches: events that the switches noted.
+    """
     measures = cell.experiment.measures
     try:
         tables = {
             "flows": flows_table(transfers_of(readings, _carriers(readings)), partial(plain_yardstick, cell)),
             "events": events_table(
-                cell, readings.end_ns, sorted(_records(EventRow, "events", readings, readings.flows, ENDS))
+                cell,
+                readings.end_ns,
+                [*sorted(_records(EventRow, "events", readings, readings.flows, ENDS)), *in_switches],
             ),
         }
         if measures("throughput"):

@@ -16,6 +16,8 @@ from rogue.harness.provisioning.linux_switch import (
     PortSettings,
     port_lines,
 )
+from rogue.harness.testbeds.ends.packet_events import event_orders
+from rogue.harness.testbeds.ends.packets import capture_order
 from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, prepare_request
 from rogue.harness.testbeds.ends.roles import NodeFlow, Role, limited_flows
 from rogue.harness.testbeds.ends.switch_ports import (
@@ -110,7 +112,25 @@ def _network_commands(cell: Cell, flows: list[NodeFlow]) -> list[Command]:
         Command(["ip", "-batch", "-"], _lines(_links(topology))),
         Command(["rdma", "--batch", "-"], _lines(devices)),
         Command(["tc", "-batch", "-"], _lines(_trees(cell))),
+        *_known_hosts(cell),
     ]
+
+
+def _known_hosts(cell: Cell) -> Iterator[Command]:
+    """Yield the command that tells switches where all hosts are, if there are packet events.
+
+    A switch learns nothing from packets that a relay puts into it, and it would flood them to their sender.
+    """
+    if cell.network.packet_events:
+        yield Command(["bridge", "-batch", "-"], _lines(_known_places(cell.topology)))
+
+
+def _known_places(topology: Topology) -> Iterator[str]:
+    interfaces = port_interfaces(topology)
+    for switch in topology.switch_names():
+        for host, address in addresses(topology).items():
+            port = f"{switch}->{topology.path(switch, host)[0].other_end(switch)}"
+            yield f"fdb add {_mac_of(address)} dev {interfaces[port]} master static"
 
 
 def _sysctls() -> Command:
@@ -232,6 +252,8 @@ def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
         hung_after_ns=cell.timing.limit_ns + HUNG_AFTER_NS,
         timed=_timed(cell),
         counts=_counts(cell),
+        capture=capture_order(cell, flows, port_interfaces(cell.topology)),
+        packet_events=event_orders(cell, flows, port_interfaces(cell.topology)),
     )
 
 

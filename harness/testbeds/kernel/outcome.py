@@ -10,7 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from rogue.agent.node.orders import ACCOUNT, COUNTS, FILES, SAMPLES, Account
+from rogue.agent.node.capture import captured_packets
+from rogue.agent.node.orders import ACCOUNT, CAPTURE, COUNTS, FILES, SAMPLES, Account
 from rogue.harness.cell.cell import Cell, cell_facts
 from rogue.harness.cell.timing import Timing
 from rogue.harness.experiment.choices import MeasureKind
@@ -21,6 +22,12 @@ from rogue.harness.provisioning.linux_switch import (
     waiting_packets,
 )
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
+from rogue.harness.testbeds.ends.packet_events import (
+    event_orders,
+    packet_event_facts,
+    packet_event_rows,
+)
+from rogue.harness.testbeds.ends.packets import Recorded, Struck, capture_order, packets_table
 from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts
 from rogue.harness.testbeds.ends.support import end_facts
 from rogue.harness.testbeds.ends.tables import (
@@ -35,6 +42,7 @@ from rogue.harness.testbeds.kernel.network import (
     DISCIPLINES,
     FILTERED_DIRECTIONS,
     HUNG_AFTER_NS,
+    cell_ports,
     port_interfaces,
 )
 from rogue.harness.testbeds.transfer_tables import columns_of
@@ -44,7 +52,6 @@ CLOCK: Final = "virtual: computing takes no time"
 NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "cpu": "processor time is free in a kernel with a virtual clock",
     "pauses": "Linux's bridges send no pauses",
-    "packets": "only the simulator records packets",
 }
 
 _SENSELESS: Final = (
@@ -93,13 +100,15 @@ def _result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
     done = Conducted(account.start_ns, account.prepared, account.results, _files(folder))
     own_start_ns = dict.fromkeys(cell.topology.host_names(), account.start_ns)
     readings = Readings(flows, done, own_start_ns)
-    result.tables = collect_tables(cell, readings)
+    happened_ns = {number: t_ns for number, t_ns, _ in account.struck}
+    result.tables = collect_tables(cell, readings, packet_event_rows(cell, happened_ns))
     counts = json.loads(_content(folder / COUNTS))
     before, after = (_port_counters(cell, counts[when]) for when in ("before", "after"))
     ports = port_counter_rows(before, _with_cuts(cell, after, counts["meanwhile"]))
     result.tables["counters"] = columns_of(CounterRow, sorted(ports + node_counters(readings)))
     if cell.experiment.measures("queues"):
         result.tables["queues"] = _queues(cell, folder / SAMPLES)
+    result.tables |= _packets(cell, flows, account, readings.end_ns, folder / CAPTURE)
     for measure, reason in EMPTY.items():
         if cell.experiment.measures(measure) and measure not in result.tables:
             result.not_measured[measure] = reason
@@ -149,6 +158,27 @@ def _queues(cell: Cell, samples: Path) -> Columns:
         counts = {name: int(each[name]) - int(known.get(name, 0)) for name in counted}
         rows.append(QueueRow(node=port.partition("->")[0], port=port, t_ns=t_ns, **gauges, **counts))
     return columns_of(QueueRow, rows)
+
+
+def _packets(
+    cell: Cell, flows: list[NodeFlow], account: Account, end_ns: int, captured: Path
+) -> dict[str, Columns]:
+    """Return the table of recorded packets, if the cell asks for them."""
+    interfaces = port_interfaces(cell.topology)
+    order = capture_order(cell, flows, interfaces)
+    if order is None:
+        return {}
+    packets = list(captured_packets(_content(captured)))
+    recorded = Recorded(packets, list(order.ports), cell_ports(cell), end_ns, _struck(cell, flows, account))
+    return {"packets": packets_table(cell, flows, account.prepared, recorded)}
+
+
+def _struck(cell: Cell, flows: list[NodeFlow], account: Account) -> list[Struck]:
+    """Return the packets to which an event happened."""
+    events = event_orders(cell, flows, port_interfaces(cell.topology))
+    return [
+        Struck(events[number].port, t_ns, psn, events[number].action) for number, t_ns, psn in account.struck
+    ]
 
 
 def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:
@@ -201,6 +231,8 @@ def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fac
         **cell_facts(cell),
         **end_facts(flows, account.results),
         "queue_interval_ns": cell.timing.queue_interval_ns,
+        **packet_event_facts(cell, {number: t_ns for number, t_ns, _ in account.struck}),
+        **({"packets_missed": account.packets_missed} if account.packets_missed else {}),
         "nic": "the kernel's own network stack (software)" if is_all_tcp else "rdma_rxe (software)",
         "nic_is_hardware": False,
         **pacing_facts(flows, account.prepared),

@@ -8,13 +8,16 @@ from typing import Final
 
 from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.bundle import agent_archive
+from rogue.agent.node.capture import SLOT_BYTES
 from rogue.agent.node.messages import KERNEL_TCPS
 from rogue.agent.node.orders import ORDERS, REACHED
 from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.recorded_packets import never_recorded
 from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends import support as ends
+from rogue.harness.testbeds.ends.packet_events import unsupported_events
 from rogue.harness.testbeds.ends.roles import limited_flows, limiters_of, plan_roles, short_of_limiters
 from rogue.harness.testbeds.ends.switch_ports import uneven_delays, unsupported_fault, unsupported_marking
 from rogue.harness.testbeds.kernel.network import orders_of
@@ -73,12 +76,16 @@ def _unsupported_network(cell: Cell) -> str | None:
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
         return f"Linux's bridges carry no topology with several paths, such as {topology.kind}"
-    return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)
+    return uneven_delays(cell) or (
+        ends.simulators_topology(cell)
+        or unsupported_fault(cell, has_packet_events=True)
+        or unsupported_events(cell)
+    )
 
 
-def memory_mib(flows: int) -> int:
-    """Return the memory of a kernel with two ends per flow; untouched pages cost nothing."""
-    return BASE_MIB + 2 * flows * ROLE_MIB
+def memory_mib(flows: int, packets: int = 0) -> int:
+    """Return the memory of a kernel with two ends per flow, and a capture; untouched pages cost nothing."""
+    return BASE_MIB + 2 * flows * ROLE_MIB + packets * SLOT_BYTES // 2**20
 
 
 class KernelTestbed(Testbed):
@@ -109,6 +116,7 @@ class KernelTestbed(Testbed):
             or ends.too_fine(cell)
             or unsupported_marking(cell)
             or short_of_limiters(limited_flows(cell), limiters_of(cell.topology))
+            or never_recorded(cell)
             or cell.idleness
             or cell.experiment.unmet_requirement(NOT_MEASURED)
         )
@@ -152,14 +160,15 @@ class KernelTestbed(Testbed):
         with tempfile.TemporaryDirectory(prefix="rogue-cell-") as place:
             folder = Path(place)
             (folder / AGENT).write_bytes(agent_archive(packed_plugins()))
-            (folder / ORDERS).write_text(orders_of(cell, flows).text())
+            orders = orders_of(cell, flows)
+            (folder / ORDERS).write_text(orders.text())
             (folder / MAIN).write_text(_CONDUCT)
             try:
                 boot(
                     kernel,
                     folder,
                     limit_s=LIMIT_FACTOR * self.estimate_seconds(cell),
-                    memory_mib=memory_mib(len(flows)),
+                    memory_mib=memory_mib(len(flows), orders.capture.packets_max if orders.capture else 0),
                     on_wait=lambda: progress(_reached(folder, cell)),
                 )
             except VirtualTestbedError as error:

@@ -7,8 +7,9 @@ from typing import Any, Final
 import numpy as np
 
 from rogue import simulator
-from rogue.harness.cell.cell import Cell
+from rogue.harness.cell.cell import Cell, unfit_event
 from rogue.harness.cell.demand import PlannedFlow, gc_paused
+from rogue.harness.cell.recorded_packets import recorded_ports
 from rogue.harness.testbeds.base import Columns, Fact
 from rogue.harness.testbeds.simulator.features import (
     aqm_of,
@@ -22,13 +23,12 @@ from rogue.harness.testbeds.simulator.features import (
 from rogue.harness.testbeds.simulator.flows import GroupFabric, RunningFlow, shared_limiters, start_flow
 from rogue.harness.testbeds.simulator.nics import profile_of, switch_fair_rates
 from rogue.harness.testbeds.simulator.order import Order
+from rogue.harness.testbeds.simulator.packet_events import inject_packet_events
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.simulator import Marking, Simulation, Trimming, unsprayable
 from rogue.workloads.faults import ForwardingFault, Loss, SlowReceiver
-from rogue.workloads.printable import did_you_mean
 from rogue.workloads.records import ControlRow
 from rogue.workloads.streams import random_stream
-from rogue.workloads.topologies import Topology
 
 NO_CONTROL: Final = "{transport} has no control with metrics, or no flow lasted for a sample"
 """Why there is no row."""
@@ -144,6 +144,7 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
     if (probe := cell.probe) is not None:
         probes.append(start_flow(GroupFabric(simulation, limiters, cell, probe.carrier), probe))
     arrange_faults(cell, simulation)
+    inject_packet_events(cell, simulation, (*flows, *probes))
     if experiment.measures("throughput"):
         simulation.sample_throughput(timing.throughput_interval_ns)
     if experiment.measures("queues"):
@@ -157,6 +158,7 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
     return SimulatedNetwork(simulation, tuple(flows), tuple(probes), nic_controls)
 
 
+@gc_paused()
 def build_links(cell: Cell) -> Simulation:
     """Build hosts, switches, links and routes, wrong ones included, without connections."""
     topology = cell.topology
@@ -201,7 +203,7 @@ def unsupported_fault(cell: Cell) -> str | None:
         return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     if any(len(_losing(losses)) > 1 for losses in cell.network.losses.values()):
         return "each of the simulator's links has one loss model: take a loss away"
-    return _unsupported_rerouting(cell)
+    return unfit_event(cell) or _unsupported_rerouting(cell)
 
 
 def _unsupported_rerouting(cell: Cell) -> str | None:
@@ -267,48 +269,13 @@ def start_recording(cell: Cell, simulation: Simulation, running: Sequence[Runnin
         return
     wanted = [flow for flow in running if requested.flows is None or flow.flow_id in requested.flows]
     simulation.record_packets(
-        None if requested.ports is None else _ports(cell.topology, requested.ports),
+        None if requested.ports is None else recorded_ports(cell.topology, requested.ports),
         queue_pairs=[]
         if requested.flows is None
         else [number for flow in wanted for number in flow.all_qp_nums],
         from_ns=requested.from_ns,
         until_ns=requested.until_ns,
         packets_max=requested.packets_max,
-    )
-
-
-def _ports(topology: Topology, named: Iterable[str]) -> list[str]:
-    known = topology.ports()
-    found = [port for name in named for port in known if name in (port, *port.split("->"))]
-    return list(dict.fromkeys(found))
-
-
-def never_recorded(cell: Cell) -> str | None:
-    """Return why the requested packets would never be recorded; None if they can be."""
-    requested = cell.experiment.measure_choice("packets")
-    if requested is None:
-        return None
-    known = [flow.name_in(group.name) for group in cell.groups for flow in group.flows]
-    known += [cell.probe.flow_id] if cell.probe else []
-    for flow_id in requested.flows or []:
-        if flow_id not in known:
-            advice = did_you_mean(flow_id, known, f"there are {', '.join(known[:5])}")
-            return f"measure: packets of the flow {flow_id}, which the cell has not; {advice}"
-    return _silent(cell, requested.ports or [])
-
-
-def _silent(cell: Cell, ports: Sequence[str]) -> str | None:
-    if not ports or any(isinstance(fault, ForwardingFault) for fault in cell.experiment.faults):
-        return None
-    flows = [flow for group in cell.groups for flow in group.flows]
-    flows += [cell.probe.flow] if cell.probe else []
-    busy = {host for flow in flows for host in (flow.source, flow.destination)}
-    hosts = set(cell.topology.host_names())
-    if any(not hosts & set(port.split("->")) or busy & set(port.split("->")) for port in ports):
-        return None
-    there = ", ".join(sorted(busy)[:5])
-    return (
-        f"measure: packets of {', '.join(ports)}, where the cell sends none; name hosts with traffic: {there}"
     )
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import FlowGroup, first_mistake
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
+from rogue.harness.data.nic_profile import NUMBERS, RULES
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.loading import place_in_plugin
 from rogue.harness.testbeds.base import Fact
@@ -28,6 +29,7 @@ from rogue.simulator import (
 )
 from rogue.workloads.ideal import longest_round_trip_ns
 from rogue.workloads.topologies import Topology
+from rogue.workloads.topologies.nic_file import NicOfFile
 from rogue.workloads.transports import BASES, TransportName
 from rogue.workloads.units import RATE
 
@@ -39,10 +41,19 @@ def profile_of(topology: Topology, host: str) -> NicProfile:
 
     One more is never programmed: it serves what has no rate, as priority 0 does on nodes.
     """
-    profile = PROFILES[topology.nic_of(host)]
+    nic = topology.nic
+    profile = measured_profile(nic) if isinstance(nic, NicOfFile) else PROFILES[topology.nic_of(host)]
     if topology.nic_limiters is None:
         return profile
     return replace(profile, limiter_scope="per_priority", limiters=topology.nic_limiters + 1)
+
+
+def measured_profile(nic: NicOfFile) -> NicProfile:
+    """Return the profile of a file: another one with measured values."""
+    like, values = PROFILES[nic.like], dict(nic.values)
+    rules: dict[str, Any] = {name: bool(values[name]) for name in RULES if name in values}
+    numbers: dict[str, Any] = {name: values[name] for name in NUMBERS if name in values}
+    return replace(like, name=str(nic), retry_rules=replace(like.retry_rules, **rules), **numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from rogue.agent.core.settings import TransportSettings
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import Demand, FlowGroup, Group, PlannedFlow
 from rogue.harness.cell.group_settings import OPTIONS
+from rogue.harness.cell.recorded_packets import never_recorded
 from rogue.harness.cell.timing import switch_ports
 from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.testbeds.simulator.features import (
@@ -24,11 +25,10 @@ from rogue.harness.testbeds.simulator.network import (
     arrange_faults,
     build_links,
     is_misrouted,
-    never_recorded,
     unsupported_fault,
 )
 from rogue.harness.testbeds.simulator.nics import profile_of
-from rogue.simulator import PROFILES, ControlError, PriorityFlowControl, SimulationError
+from rogue.simulator import ControlError, PriorityFlowControl, SimulationError
 from rogue.workloads.topologies import PathShape, Switch, Topology
 from rogue.workloads.traffic import Flow
 from rogue.workloads.traffic.transfer_graph import waits
@@ -197,7 +197,6 @@ def unsupported(cell: Cell) -> str | None:
     if reason := cell.experiment.unmet_requirement(NOT_MEASURED):
         return reason
     checks: Iterable[Callable[[Cell], str | None]] = (
-        _unsupported_network,
         unsupported_switch_control,
         _unsupported_traffic,
         unsupported_fault,
@@ -218,14 +217,6 @@ def _option_for_nodes(cell: Cell) -> str | None:
         if requested
         else None
     )
-
-
-def _unsupported_network(cell: Cell) -> str | None:
-    for host in cell.topology.host_names():
-        profile = cell.topology.nic_of(host)
-        if profile not in PROFILES:
-            return f"the simulator has no NIC {profile}; it has {', '.join(PROFILES)}: set topology.nic"
-    return None
 
 
 def _unsupported_traffic(cell: Cell) -> str | None:

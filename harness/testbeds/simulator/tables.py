@@ -18,6 +18,7 @@ from rogue.harness.testbeds.simulator.network import (
     control_table,
     packets_table,
 )
+from rogue.harness.testbeds.simulator.packet_events import packet_event_rows
 from rogue.harness.testbeds.simulator.yardsticks import yardsticks
 from rogue.harness.testbeds.transfer_tables import Transfers, events_table, flows_table, latency_table
 from rogue.workloads.records import ColumnType, EventRow, RttRow, columns_of_rows
@@ -110,7 +111,7 @@ def collect_tables(cell: Cell, network: SimulatedNetwork, resent: ResentBytes) -
     tables = {
         "flows": flows_table(transfers_of(network.flows), yardsticks(cell, network)),
         "counters": counters_table(network),
-        "events": events_table(cell, network.simulation.now_ns, _events(network)),
+        "events": events_table(cell, network.simulation.now_ns, _events(cell, network)),
     }
     samples: dict[str, Samples] = {}
     if measures("throughput") or measures("rtt"):
@@ -145,7 +146,8 @@ def transfers_of(flows: Sequence[RunningFlow]) -> Transfers:
     return ((flow, transfer) for flow in flows for transfer in flow.transfers)
 
 
-def _events(network: SimulatedNetwork) -> Iterator[EventRow]:
+def _events(cell: Cell, network: SimulatedNetwork) -> Iterator[EventRow]:
+    yield from packet_event_rows(cell, network.simulation)
     for flow in (*network.flows, *network.probes):
         yield from (EventRow(flow.flow_id, *event) for event in flow.agent.events)
 

@@ -18,6 +18,7 @@ from rogue.harness.testbeds.simulator.features import control_facts, feature_fac
 from rogue.harness.testbeds.simulator.flows import RunningFlow
 from rogue.harness.testbeds.simulator.network import NO_CONTROL, SimulatedNetwork, build_network, packet_facts
 from rogue.harness.testbeds.simulator.nics import nic_facts, parameter_mistake, profile_of
+from rogue.harness.testbeds.simulator.packet_events import packet_event_facts
 from rogue.harness.testbeds.simulator.support import is_same_for_every_seed
 from rogue.harness.testbeds.simulator.tables import ResentBytes, collect_tables, has_estimator
 from rogue.simulator import ControlError, Simulation, SimulationError, explained
@@ -243,6 +244,7 @@ def _facts(cell: Cell, network: SimulatedNetwork) -> dict[str, Fact]:
         "events": statistics["events"],
         "completions_digest": network.simulation.digest(),
         **packet_facts(cell, network.simulation),
+        **packet_event_facts(cell, network.simulation),
     }
 
 

@@ -9,19 +9,18 @@ from typing import BinaryIO, Final
 
 import pandas as pd
 
+from rogue.reports.cells.recorded_packets import Packet, packets_of
 from rogue.reports.errors import ReportError
 from rogue.reports.export.captures.packet import (
     PAUSE_MAC,
     Addresses,
     EtherType,
-    Packet,
     Protocol,
     Route,
     addresses_of,
     checksum,
     ethernet,
     ipv4,
-    packets_of,
     type_of_service,
 )
 from rogue.reports.export.captures.transport_headers import (
@@ -169,8 +168,6 @@ def _messages(packets: Sequence[Packet]) -> dict[Direction, list[int]]:
 APPLICATION: Final = "rogue export --pcap"
 REFUSALS: Final = ("buffer", "marker", "watchdog")
 """Drop reasons of packets that never left the port and are in no capture."""
-COPIED: Final = ("flooded",)
-"""Reasons of packets that continued as copies."""
 PS_PER_NS: Final = 1_000
 
 
@@ -206,8 +203,7 @@ def write_capture(table: pd.DataFrame, path: Path, title: str) -> Written:
             if frame is None:
                 copies += 1
                 continue
-            is_lost = packet.reason and packet.reason not in COPIED
-            lost = f"went no further: {packet.reason}" if is_lost else None
+            lost = f"went no further: {packet.reason}" if packet.is_lost else None
             capture.write(ports.index(packet.port), packet.t_ps // PS_PER_NS, frame, lost)
             written += 1
     return Written(written, refused, copies)

@@ -1,13 +1,11 @@
-"""Recorded packets, their addresses and Ethernet, IPv4 and UDP headers."""
+"""Addresses of nodes, and Ethernet, IPv4 and UDP headers."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from ipaddress import IPv4Address
 from typing import Final, NamedTuple
-
-import pandas as pd
 
 PAUSE_MAC: Final = bytes.fromhex("0180c2000001")
 """Where pause frames go. Source: IEEE 802.3, annex 31B."""
@@ -118,55 +116,3 @@ def udp(source_port: int, destination_port: int, length: int) -> bytes:
 def type_of_service(priority: int, ecn: Ecn) -> int:
     """Return the byte of a traffic class: its class selector, and ECN. Source: RFC 2474, section 4.2.2."""
     return priority << 5 | ecn
-
-
-class Packet(NamedTuple):
-    """The fields of a row that headers need; missing ones are 0 or empty."""
-
-    t_ps: int
-    node: str
-    port: str
-    kind: str
-    service: str
-    src: str
-    dst: str
-    src_qp_num: int
-    qp_num: int
-    psn: int
-    bytes: int
-    payload_bytes: int
-    priority: int
-    is_marked: bool
-    reason: str
-    flags: frozenset[str]
-    message_bytes: int
-    immediate: int
-    selective: str
-    told_priorities: int
-    paused_priorities: int
-
-    @property
-    def flow_number(self) -> int:
-        """Return a number that both directions of a connection share."""
-        return min(self.src_qp_num or self.qp_num, self.qp_num)
-
-
-_TEXTS = ("node", "port", "kind", "service", "src", "dst", "reason", "selective")
-_NUMBERS = (
-    "t_ps", "src_qp_num", "qp_num", "psn", "bytes", "payload_bytes", "priority", "message_bytes",
-    "immediate", "told_priorities", "paused_priorities",
-)  # fmt: skip
-
-
-def packets_of(table: pd.DataFrame) -> Iterator[Packet]:
-    """Yield the rows in their order."""
-    columns: dict[str, Sequence[object]] = {name: _texts(table[name]) for name in _TEXTS}
-    columns |= {name: table[name].fillna(0).astype("int64").tolist() for name in _NUMBERS}
-    columns["is_marked"] = table["marked"].tolist()
-    sets = {text: frozenset(text.split()) for text in set(_texts(table["flags"]))}
-    columns["flags"] = [sets[text] for text in _texts(table["flags"])]
-    yield from map(Packet._make, zip(*(columns[name] for name in Packet._fields), strict=True))
-
-
-def _texts(column: "pd.Series[str]") -> list[str]:
-    return column.astype(object).where(column.notna(), "").tolist()

@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from rogue.reports.cells.recorded_packets import Packet
 from rogue.reports.export.captures.packet import (
     IPV4_BYTES,
     UDP_BYTES,
     Ecn,
-    Packet,
     Protocol,
     Route,
     checksum,
@@ -57,7 +57,8 @@ def roce_packet(route: Route, packet: Packet, messages: int) -> bytes:
     tos = type_of_service(packet.priority, ecn_of(packet))
     ip = ipv4(route, Protocol.UDP, tos, UDP_BYTES + length)
     whole = ip + udp(0xC000 | packet.flow_number & 0x3FFF, UDP_PORT, length) + transport
-    return whole + invariant_crc(whole)
+    crc = invariant_crc(whole)
+    return whole + (bytes(byte ^ 0xFF for byte in crc) if "corrupt" in packet.flags else crc)
 
 
 def ecn_of(packet: Packet) -> Ecn:

@@ -25,6 +25,17 @@ struct PathFacts {
 
 // Configurations of a simulation. simulator/parameters.py has checked the values.
 
+// How a NIC counts retries of a reliable connection.
+struct RetryRules {
+  bool refills_per_verb = false;     // a NAK refills the counter only if it acknowledges a whole verb
+  bool ignores_naks = false;         // from a retry until the counter is refilled
+  bool is_endless_at_seven = false;  // seven retries never run out
+  bool waits_at_read_gap = false;    // a gap in the responses to a READ is no NAK
+};
+
+// What shares the interval of CNPs. The numbers are those of simulator/profiles.py.
+enum class CnpScope : std::uint8_t { kQueuePair, kAddress, kPort };
+
 struct NicProfile {
   std::uint32_t limiters = 0;        // 0 = one for each queue pair
   BitsPerSecond rate_step;           // requested rates are rounded up to a multiple; 0 = exact
@@ -36,6 +47,12 @@ struct NicProfile {
   std::int64_t pci_uc_ns = 0;
   std::int64_t pci_late_ns = 0;
   double pci_late_probability = 0;
+  RetryRules retrying{};
+  Picoseconds nak_delay{};                      // from the packet that shows a gap to its NAK
+  Picoseconds cnp_delay{};                      // from a marked packet to its CNP
+  Picoseconds resend_delay{};                   // from a NAK to the first packet that is sent again
+  Picoseconds cnp_interval = kNever;            // least time between CNPs; kNever: as the control has it
+  CnpScope cnp_scope = CnpScope::kQueuePair;
 };
 
 // Priority flow control: what a switch tells the other ends of its links. Source: IEEE 802.1Qbb-2011.

@@ -24,6 +24,14 @@ struct FieldsOf<Framing> {
 };
 
 template <>
+struct FieldsOf<RetryRules> {
+  static constexpr auto kTable = std::tuple(Field{"refills_per_verb", &RetryRules::refills_per_verb},
+                                            Field{"ignores_naks", &RetryRules::ignores_naks},
+                                            Field{"is_endless_at_seven", &RetryRules::is_endless_at_seven},
+                                            Field{"waits_at_read_gap", &RetryRules::waits_at_read_gap});
+};
+
+template <>
 struct FieldsOf<NicProfile> {
   static constexpr auto kTable =
       std::tuple(Field{"limiters", &NicProfile::limiters}, Field{"rate_step_bps", &NicProfile::rate_step},
@@ -33,7 +41,12 @@ struct FieldsOf<NicProfile> {
                  Field{"unacknowledged_packets_max", &NicProfile::unacknowledged_packets_max},
                  Field{"pci_rc_ns", &NicProfile::pci_rc_ns}, Field{"pci_uc_ns", &NicProfile::pci_uc_ns},
                  Field{"pci_late_ns", &NicProfile::pci_late_ns},
-                 Field{"pci_late_probability", &NicProfile::pci_late_probability});
+                 Field{"pci_late_probability", &NicProfile::pci_late_probability},
+                 Field{"retry_rules", &NicProfile::retrying}, Field{"nak_delay_ns", &NicProfile::nak_delay},
+                 Field{"cnp_delay_ns", &NicProfile::cnp_delay},
+                 Field{"resend_delay_ns", &NicProfile::resend_delay},
+                 Field{"cnp_interval_ns", &NicProfile::cnp_interval},
+                 Field{"cnp_scope_number", &NicProfile::cnp_scope});
 };
 
 template <>

@@ -288,6 +288,13 @@ void bind_results(Class& engine) {
       .def("queue_columns", [](Bound& self) { return to_numpy(self.engine.recorder().queues); })
       .def("oracle_columns", [](Bound& self) { return to_numpy(self.engine.recorder().oracle); })
       .def("packet_columns", [](Bound& self) { return to_numpy(self.engine.recorder().packets.rows); })
+      .def("packet_event_times_ps",
+           [](Bound& self) {
+             nb::list result;
+             for (const Picoseconds at : self.engine.packet_event_times())
+               result.append(at == kNever ? nb::object(nb::none()) : nb::object(nb::int_(at.value)));
+             return result;
+           })
       .def("packets_missed", [](Bound& self) { return self.engine.recorder().packets.missed(); })
       .def("pause_columns",
            [](Bound& self) {

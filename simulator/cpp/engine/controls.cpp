@@ -53,10 +53,12 @@ void NicControls::on_marked(PacketIndex index) {
   if (receiver.wants_acknowledgements) stamps_[index].is_marked = true;
   if (!receiver.is_controlled || !receiver.is_operational()) return;
   ControlledQueuePair& controlled = queue_pairs_[qp];
-  if (engine_.now_ < controlled.next_cnp) return;
+  Picoseconds& next = next_cnp(qp);
+  if (engine_.now_ < next) return;
+  const NicProfile& profile = world_.nics[receiver.nic].profile;
   const Picoseconds gap = controlled.controller->cnp_gap();
   if (gap == kNever) return;
-  controlled.next_cnp = engine_.now_ + gap;
+  next = engine_.now_ + (profile.cnp_interval == kNever ? gap : profile.cnp_interval);
   ++controlled.cnps_sent;
   const PacketIndex cnp = world_.pool.allocate();
   Packet& packet = world_.pool[cnp];
@@ -66,7 +68,21 @@ void NicControls::on_marked(PacketIndex index) {
   packet.frame_bytes = static_cast<std::uint16_t>(world_.framing.cnp_frame_bytes());
   packet.kind = PacketKind::kCnp;
   packet.flags = controlled.cnp_flags;
-  engine_.send_before_data(receiver.link, cnp);
+  engine_.send_later(receiver.link, cnp, profile.cnp_delay);
+}
+
+// Before when no CNP may be sent: of a queue pair, or of all that share its interval.
+Picoseconds& NicControls::next_cnp(std::uint32_t qp) {
+  const Sender& receiver = world_.senders[qp];
+  switch (world_.nics[receiver.nic].profile.cnp_scope) {
+    case CnpScope::kAddress:
+      return next_cnps_[{receiver.nic, world_.senders[receiver.peer].nic}];
+    case CnpScope::kPort:
+      return next_cnps_[{receiver.nic, receiver.nic}];
+    case CnpScope::kQueuePair:
+      break;
+  }
+  return queue_pairs_[qp].next_cnp;
 }
 
 void NicControls::on_cnp(PacketIndex index) {
@@ -101,6 +117,7 @@ void NicControls::on_reply_to_controlled(const Packet& packet, PacketIndex index
   engine_.change_nic(world_.senders[qp].link, [&] {
     const auto on_done = [&](const Verb& verb) { engine_.complete(qp, verb, VerbStatus::kSuccess); };
     const std::uint64_t naks = requester.counters().naks;
+    const std::uint64_t next_psn = requester.next_psn();
     const bool is_ack = packet.kind == PacketKind::kAck;
     const bool is_alive = is_ack ? requester.on_ack(packet.psn, engine_.now_, on_done)
                                  : requester.on_nak(packet.psn, engine_.now_, on_done);
@@ -117,6 +134,7 @@ void NicControls::on_reply_to_controlled(const Packet& packet, PacketIndex index
                        hops_of(telemetry)});
     apply_decision(qp, engine_.now_);
     engine_.reconsider(qp);
+    if (requester.next_psn() < next_psn) engine_.hold_back_resent(qp);
     return true;
   });
   update_timer(qp);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cc/controller.h"
@@ -55,6 +56,7 @@ class NicControls {
   // Departures and arrivals.
   void on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start);
   void on_marked(PacketIndex index);
+  void copy(PacketIndex from, PacketIndex to) { stamps_[to] = Stamp{stamps_[from]}; }
   void on_cnp(PacketIndex index);
   void on_feedback(PacketIndex index);
   void on_reply_to_controlled(const Packet& packet, PacketIndex index);
@@ -64,6 +66,7 @@ class NicControls {
   void update_timer(std::uint32_t qp);
 
  private:
+  Picoseconds& next_cnp(std::uint32_t qp);
   Controller& up_to_date_controller(std::uint32_t qp);
   void set_unreported_max(std::uint32_t qp);
   bool apply_decision(std::uint32_t qp, Picoseconds at);
@@ -72,6 +75,7 @@ class NicControls {
   Engine& engine_;
   World& world_;
   std::vector<ControlledQueuePair> queue_pairs_;  // by number, if any has a control
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Picoseconds> next_cnps_;  // see next_cnp()
   PacketTable<Stamp> stamps_;                     // if any control wants acknowledgements
 };
 
@@ -90,6 +94,7 @@ class Feedback {
   void open_telemetry(PacketIndex index) { telemetry_[index].hops = 0; }
   void write_telemetry(const Port& port, PacketIndex index, Picoseconds start);
   CarriedTelemetry carried_telemetry(std::uint32_t qp, PacketIndex index);
+  void copy(PacketIndex from, PacketIndex to) { telemetry_[to] = Telemetry{telemetry_[from]}; }
   void carry_telemetry(PacketIndex index, const Telemetry& telemetry) { telemetry_[index] = telemetry; }
 
  private:

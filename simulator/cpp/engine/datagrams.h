@@ -29,6 +29,10 @@ class Datagrams {
     ++received_;
     return std::move(under_way_.extract(index).mapped());
   }
+  void copy(PacketIndex from, PacketIndex to) {
+    ++sent_;
+    under_way_.emplace(to, under_way_.at(from));
+  }
   std::uint32_t source_of(PacketIndex index) const { return under_way_.at(index).source; }
   // Lost on a link or refused by a buffer.
   void lose(PacketIndex index) {

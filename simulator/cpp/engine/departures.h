@@ -50,6 +50,8 @@ inline void Engine::turn_into_reply(PacketIndex index, const Reply& reply) {
   packet.frame_bytes = static_cast<std::uint16_t>(world_.framing.ack_frame_bytes);
   packet.kind = reply.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
   packet.flags &= PacketFlags::kPriority;
+  if (reply.kind == ReplyKind::kNak) [[unlikely]]
+    return send_later(sender.link, index, world_.nics[sender.nic].profile.nak_delay);
   send_before_data(sender.link, index);
 }
 
@@ -232,6 +234,7 @@ inline void Engine::on_progress(std::uint32_t qp, Apply&& apply) {
     if (requester.next_psn() == next_psn && requester.has_packet() == had_packet) [[likely]]
       return false;
     reconsider(qp);
+    if (requester.next_psn() < next_psn) hold_back_resent(qp);
     return true;
   });
 }

@@ -76,6 +76,13 @@ void Engine::take_pause_frame(std::uint32_t link, PacketIndex index) {
   arrive_at_host(index);
 }
 
+// What an event has to do with a packet is done.
+void Engine::pass_on(std::uint32_t link, PacketIndex index) {
+  if (world_.ports[link].has(Port::kPeerIsHost)) return arrive_at_host(index);
+  world_.pool[index].ingress = reverse_of(link);
+  enqueue_at_switch(next_link(link, index), index);
+}
+
 void Engine::send_stray(std::uint32_t link, PacketIndex index) {
   enqueue_at_switch(link, index);
 }
@@ -119,8 +126,10 @@ void Engine::forget(PacketIndex index) {
 }
 
 inline void Engine::arrive_at_host(PacketIndex index) {
-  if (world_.pool[index].is_marked()) [[unlikely]]
-    controls_.on_marked(index);
+  if (world_.pool[index].is_marked_or_corrupt()) [[unlikely]] {
+    if (world_.pool[index].is_corrupt()) return forget(index);
+    if (may_be_marked(world_.pool[index].kind)) controls_.on_marked(index);
+  }
   const PacketKind kind = world_.pool[index].kind;
   if (kind == PacketKind::kWrite) {
     on_write(index);
@@ -195,6 +204,10 @@ void Engine::fire_timer(const DueTimer& due) {
       return controls_.on_timer(due.subject);
     case TimerKind::kCredit:
       return credits_.on_timer(due.subject);
+    case TimerKind::kLateReply:
+      return on_late_reply(due.subject);
+    case TimerKind::kPacketEvent:
+      return packet_events_.on_timer(due.subject);
     case TimerKind::kCompletion:
       return deliver_completions(due.subject);
     case TimerKind::kHost:

@@ -23,6 +23,7 @@
 #include "engine/datagrams.h"
 #include "engine/faults.h"
 #include "engine/forwarding.h"
+#include "engine/packet_events.h"
 #include "engine/prefetch.h"
 #include "engine/reliabilities.h"
 #include "engine/samplers.h"
@@ -105,6 +106,7 @@ class Engine {
   void sample_queues(Picoseconds interval);
   void record_packets(const PacketLogSettings& settings);
   Recorder& recorder() { return recorder_; }
+  std::vector<Picoseconds> packet_event_times() const { return packet_events_.times(); }
   QueuePairFigures queue_pair_figures(std::uint32_t qp);
   std::map<std::uint32_t, Metrics> control_metrics() { return controls_.metrics(); }
   void add_open_interval(std::vector<DeliverySample>& rows) const { samplers_.add_throughput(rows, now_); };
@@ -117,6 +119,7 @@ class Engine {
  private:
   // These parts keep state and reach into the engine where packets meet them.
   friend class NicControls;
+  friend class PacketEvents;
   friend class Credits;
   friend class Faults;
   friend class Feedback;
@@ -147,6 +150,8 @@ class Engine {
   // Ports.
   void depart(Port& port, PacketIndex index, Picoseconds start);
   void send_before_data(std::uint32_t link, PacketIndex index);
+  void send_later(std::uint32_t link, PacketIndex index, Picoseconds delay);
+  void on_late_reply(PacketIndex index);
   void start_now(std::uint32_t link, PacketIndex index);
   void catch_up(Port& port);
   void catch_up_host(Port& port);
@@ -168,6 +173,7 @@ class Engine {
   PacketIndex take_arrived(Port& port, std::uint32_t link);
   void arrive(std::uint32_t link, PacketIndex index);
   void arrive_at_switch(std::uint32_t link, PacketIndex index);
+  void pass_on(std::uint32_t link, PacketIndex index);
   void take_pause_frame(std::uint32_t link, PacketIndex index);
   std::uint32_t next_link(std::uint32_t link, PacketIndex index);
   bool ends_on_arrival(std::uint32_t link, PacketIndex index);
@@ -233,6 +239,7 @@ class Engine {
   void queue_up(Nic& nic, std::uint32_t qp);
   void arm_retransmit_timer(Sender& sender);
   void reconsider(std::uint32_t qp);
+  void hold_back_resent(std::uint32_t qp);
   void turn_into_reply(PacketIndex index, const Reply& reply);
   void arrive_at_host(PacketIndex index);
   void on_write(PacketIndex index);
@@ -299,6 +306,7 @@ class Engine {
   Builder builder_;
   NicControls controls_;
   Feedback feedback_;
+  PacketEvents packet_events_;
   Faults faults_;
   Reliabilities reliabilities_;
   Credits credits_;

@@ -50,6 +50,32 @@ void Engine::reconsider(std::uint32_t qp) {
   queue_up(nic, qp);
 }
 
+// After a NAK the NIC takes its time before it sends anything of the queue pair again.
+void Engine::hold_back_resent(std::uint32_t qp) {
+  Sender& sender = world_.senders[qp];
+  Nic& nic = world_.nics[sender.nic];
+  if (nic.profile.resend_delay == Picoseconds{}) return;
+  sender.ready = std::max(sender.ready, now_ + nic.profile.resend_delay);
+  nic.ready.rebuild([&](ReadyQueuePair& entry) {
+    if (entry.qp() == qp) entry.set_ready(world_.limiters[sender.limiter].earliest(sender.ready));
+    return true;
+  });
+}
+
+// A packet that leaves before data, but not at once.
+void Engine::send_later(std::uint32_t link, PacketIndex index, Picoseconds delay) {
+  if (delay == Picoseconds{}) return send_before_data(link, index);
+  world_.held.push_back(index);
+  timers_.set_once(TimerKind::kLateReply, index, now_ + delay);
+  set_timer_slot();
+}
+
+void Engine::on_late_reply(PacketIndex index) {
+  std::erase(world_.held, index);
+  const Sender& origin = world_.senders[world_.senders[world_.pool[index].qp].peer];
+  send_before_data(origin.link, index);
+}
+
 void Engine::queue_up(Nic& nic, std::uint32_t qp) {
   const Sender& sender = world_.senders[qp];
   nic.ready.push({world_.limiters[sender.limiter].earliest(sender.ready), sender.served, qp});
@@ -241,6 +267,10 @@ void Engine::record_packets(const PacketLogSettings& settings) {
     return true;
   }
   if (world_.ports[link].has(Port::kRouteEnds) && route_ends_.on_arrival(link, index)) return true;
+  if (world_.ports[link].has(Port::kHasEvents)) {
+    packet_events_.on_arrival(link, index);
+    return true;
+  }
   record(link, index, PacketFate::kArrived);
   return false;
 }
@@ -278,6 +308,8 @@ void Engine::describe(const Packet& packet, PacketIndex index, PacketRecord& rec
   if (packet.kind == PacketKind::kPause) return record.take(packet.pause_frame);
   record.priority = packet.priority();
   if (packet.kind == PacketKind::kStray) return;
+  if (packet.is_marked()) record.flags |= PacketRecord::kMarked;
+  if (packet.is_corrupt()) record.flags |= PacketRecord::kCorrupt;
   if (packet.kind == PacketKind::kDatagram) {
     record.source = datagram_queue_pair_number(datagrams_.source_of(index));
     record.destination = datagram_queue_pair_number(packet.qp);
@@ -287,7 +319,6 @@ void Engine::describe(const Packet& packet, PacketIndex index, PacketRecord& rec
   record.destination = queue_pair_number(packet.qp);
   if (packet.kind == PacketKind::kFeedback) return;
   record.source = queue_pair_number(world_.senders[packet.qp].peer);
-  if (packet.is_marked()) record.flags |= PacketRecord::kMarked;
   if (packet.kind == PacketKind::kData) return record.take(reliabilities_.data_of(index));
   if (packet.kind == PacketKind::kAcknowledgement)
     return record.take(reliabilities_.acknowledgement_of(index));

@@ -17,6 +17,7 @@ Engine::Engine(std::uint64_t seed, const Framing& framing)
       builder_(world_, timers_),
       controls_(*this, world_),
       feedback_(*this, world_),
+      packet_events_(*this, world_),
       faults_(*this, world_),
       reliabilities_(*this, world_),
       credits_(*this, world_),
@@ -70,6 +71,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                    .retry_count = configuration.retry_count,
                                    .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
                                    .is_unreliable = configuration.is_unreliable,
+                                   .retrying = nic.profile.retrying,
                                    .withholds_next_verb = nic.profile.withholds_next_verb,
                                    .unacknowledged_packets_max = nic.profile.unacknowledged_packets_max};
   world_.senders.push_back(

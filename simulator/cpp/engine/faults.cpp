@@ -18,6 +18,8 @@ struct Faults::Injection {
 
   void operator()(const Rerouting& rerouting) const { faults.engine_.reroute(rerouting.left_out); }
 
+  void operator()(const PacketEvent& event) const { faults.engine_.packet_events_.add(event); }
+
   void operator()(const NicPause& pause) const { faults.pause_switch(pause.host, pause.is_pausing); }
 
   void operator()(const SlowReceiver& receiver) const {

@@ -43,6 +43,7 @@ void Audit::check_buffers() const {
               "waiting bytes differ from the packets that wait");
     if (!port.has(Port::kOwnerIsHost)) used[port.owner] += waiting_bytes;
   }
+  stored += static_cast<PacketIndex>(world_.held.size());
   SIM_CHECK(stored == world_.pool.live(), now_, "packet pool",
             "live packets differ from the packets on links and in queues");
   for (std::size_t i = 0; i < world_.switches.size(); ++i) {
@@ -125,6 +126,7 @@ void Audit::check_queue_pairs() const {
     }
     count_all(port.in_flight);
   }
+  for (const PacketIndex at : world_.held) count(at);
   for (std::uint32_t qp = 0; qp < world_.senders.size(); ++qp) {
     const Sender& sender = world_.senders[qp];
     const std::string name = queue_pair_name(qp);

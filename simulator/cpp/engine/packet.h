@@ -21,6 +21,7 @@ inline constexpr PacketIndex kNoPacket = std::numeric_limits<PacketIndex>::max()
 struct Packet {
   static constexpr std::uint32_t kMarked = std::uint32_t{1} << 31;  // in `psn`, whose numbers have 24 bits
   static constexpr std::uint32_t kNotEcnCapable = std::uint32_t{1} << 30;
+  static constexpr std::uint32_t kCorrupt = std::uint32_t{1} << 29;  // its ICRC is wrong
   static constexpr std::uint32_t kSprayed = std::uint32_t{1} << 31;  // in `position`
 
   Picoseconds arrival;     // at the far end of the link it is on
@@ -29,7 +30,7 @@ struct Packet {
   std::uint32_t ingress;   // at a switch: the link back to where it came from, whose account it is charged to
   std::uint32_t qp;        // receiving queue pair, or datagram queue pair
   union {
-    std::uint32_t psn;       // and whether it is marked, or may not be
+    std::uint32_t psn;       // and whether it is marked, or may not be, or is corrupt
     PauseFrame pause_frame;  // of a kPause
   };
   std::uint16_t frame_bytes;
@@ -37,6 +38,8 @@ struct Packet {
   std::uint8_t flags;  // and, in the upper bits, the priority
 
   bool is_marked() const { return (psn & kMarked) != 0; }
+  bool is_corrupt() const { return (psn & kCorrupt) != 0; }
+  bool is_marked_or_corrupt() const { return (psn & (kMarked | kCorrupt)) != 0; }
   bool is_ecn_capable() const { return (psn & kNotEcnCapable) == 0; }
   bool is_sprayed() const { return (position & kSprayed) != 0; }
   std::uint32_t path() const { return position & ~kSprayed; }

@@ -29,7 +29,9 @@ struct alignas(64) Port {
 
   static constexpr std::uint16_t kRecorded = 256;         // in the log of packets
   static constexpr std::uint16_t kPeerSelectsPort = 512;  // the peer is a switch whose plug-in chooses
-  static constexpr std::uint16_t kInspectsArrivals = kLossy | kSlowlyReceived | kRouteEnds | kRecorded;
+  static constexpr std::uint16_t kHasEvents = 1024;       // of single packets behind it
+  static constexpr std::uint16_t kInspectsArrivals =
+      kLossy | kSlowlyReceived | kRouteEnds | kRecorded | kHasEvents;
 
   Picoseconds busy_until;   // the packet on the wire has left by then
   Bytes waiting_bytes;      // frames in `waiting`

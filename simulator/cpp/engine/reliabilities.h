@@ -31,6 +31,11 @@ class Reliabilities {
     if (kind == PacketKind::kData) data_packets_.prefetch(index);
     if (kind == PacketKind::kAcknowledgement) acknowledgements_.prefetch(index);
   }
+  void copy(PacketIndex from, PacketIndex to) {
+    const PacketKind kind = world_.pool[from].kind;
+    if (kind == PacketKind::kData) data_packets_[to] = DataPacket{data_packets_[from]};
+    if (kind == PacketKind::kAcknowledgement) acknowledgements_[to] = Acknowledgement{acknowledgements_[from]};
+  }
   const Acknowledgement& acknowledgement_of(PacketIndex index) { return acknowledgements_[index]; }
 
  private:

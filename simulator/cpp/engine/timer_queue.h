@@ -23,6 +23,8 @@ enum class TimerKind : std::uint8_t {
   kControl,           // queue pair
   kCongestionPoint,   // link: RoCC's period is over
   kCredit,            // NIC that grants it
+  kLateReply,         // packet: its NIC sends a NAK or a CNP only now
+  kPacketEvent,       // event: the packet that it delays goes on
   kCompletion,        // queue pair: its host can see one
   kHost,              // timer of host software
   kHostOnce           // call of host software

@@ -76,6 +76,7 @@ struct World {
   std::vector<LinkRecord> links;
   IpIds ip_ids{pool};
   PacketTable<PacketDetails> details{pool};
+  std::vector<PacketIndex> held;      // by packet events, and replies that their NICs send later
   std::uint64_t missing_headers = 0;  // of trimmed packets, lost or refused afterwards
 
   // Ports and switches.

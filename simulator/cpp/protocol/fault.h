@@ -1,4 +1,4 @@
-// Faults of links and routes: losses, outages, and routes that lead to no host.
+// Faults of links, routes and packets: losses, outages, and routes that lead to no host.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "base/fields.h"
 #include "base/random_stream.h"
 #include "base/units.h"
+#include "protocol/packet_event.h"
 
 namespace simulator {
 
@@ -73,7 +74,7 @@ struct FieldsOf<SlowReceiver> {
                  Field{"xon_bytes", &SlowReceiver::xon});
 };
 
-using Fault = std::variant<LinkCut, Rerouting, NicPause, SlowReceiver>;
+using Fault = std::variant<LinkCut, Rerouting, NicPause, SlowReceiver, PacketEvent>;
 
 // Why packets do not reach the far end of a directed link.
 

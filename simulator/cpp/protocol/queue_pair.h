@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/configuration.h"
 #include "base/containers.h"
 #include "base/units.h"
 
@@ -79,6 +80,7 @@ struct RequesterSettings {
   std::uint32_t retry_count = 0;
   Picoseconds retransmit_timeout = kNever;
   bool is_unreliable = false;
+  RetryRules retrying{};
   bool withholds_next_verb = false;  // until the one before it is acknowledged, while it recovers from a loss
   std::uint64_t unacknowledged_packets_max = 0;  // of a reliable connection; 0 = no limit
 

@@ -29,6 +29,7 @@ class alignas(64) RcRequester {
         ack_every_packets_(settings.ack_every_packets),
         is_unreliable_(settings.is_unreliable),
         withholds_next_verb_(settings.withholds_next_verb),
+        retrying_(settings.retrying),
         retry_count_(settings.retry_count),
         retries_left_(settings.retry_count),
         cap_packets_(settings.cap_packets()),
@@ -135,7 +136,8 @@ class alignas(64) RcRequester {
     const std::uint64_t expected = widen(psn);
     if (expected < unacknowledged_psn_ || expected >= sent_psn_) return true;  // stale
     ++counters_.naks;
-    acknowledge_below(std::min(expected, missing_response()), now, on_done);
+    acknowledge_below(std::min(expected, missing_response()), now, on_done, retrying_.refills_per_verb);
+    if (retrying_.ignores_naks && is_retrying_) return true;
     return retry();
   }
 
@@ -146,7 +148,10 @@ class alignas(64) RcRequester {
     const std::uint64_t number = widen(psn);
     const std::uint64_t missing = missing_response();
     if (number < missing || number >= sent_psn_) return true;  // stale
-    if (number > missing) return on_gap();
+    if (number > missing) {
+      const bool is_of_same_read = number <= verbs_[first_read()].last_psn;
+      return retrying_.waits_at_read_gap && is_of_same_read ? true : on_gap();
+    }
     is_accepted = true;
     Verb& read = verbs_[first_read()];
     if (number == read.last_psn) read.left_nic = left;
@@ -258,16 +263,21 @@ class alignas(64) RcRequester {
   // Replies keep their order, so a later one means that a response was lost. Only the first one after a gap
   // counts, as with NAKs.
   [[nodiscard]] bool on_gap() {
-    if (is_gap_known_) return true;
+    if (is_gap_known_ || (retrying_.ignores_naks && is_retrying_)) return true;
     ++counters_.naks;
     return retry();
   }
 
+  // Progress refills the retries. Source: InfiniBand architecture, volume 1, 9.9.2.1.1 (the counter is reloaded
+  // whenever an outstanding request is cleared), read as request packet; with `refills_per_verb`, as message.
   template <class OnDone>
-  void acknowledge_below(std::uint64_t psn, Picoseconds now, OnDone&& on_done) {
+  void acknowledge_below(std::uint64_t psn, Picoseconds now, OnDone&& on_done, bool refills_per_verb = false) {
     if (psn <= unacknowledged_psn_ || psn > sent_psn_) return;
     unacknowledged_psn_ = psn;
-    retries_left_ = retry_count_;
+    if (!refills_per_verb || (!verbs_.empty() && verbs_.front().last_psn < psn)) {
+      retries_left_ = retry_count_;
+      is_retrying_ = false;
+    }
     is_gap_known_ = false;
     deadline_ = has_outstanding() ? after_timeout(now) : kNever;
     while (!verbs_.empty() && verbs_.front().last_psn < psn) {
@@ -288,8 +298,8 @@ class alignas(64) RcRequester {
 
   bool retry() {
     if (retries_left_ == 0) return false;
-    --retries_left_;
-    is_gap_known_ = true;
+    if (!retrying_.is_endless_at_seven || retry_count_ != 7) --retries_left_;
+    is_gap_known_ = is_retrying_ = true;
     if (withholds_next_verb_) recovery_end_psn_ = std::max(recovery_end_psn_, sent_psn_);
     rewind_to(unacknowledged_psn_);
     return true;
@@ -311,7 +321,7 @@ class alignas(64) RcRequester {
     next_verb_ = verbs_.tail();
     reads_posted_ = reads_under_way_ = 0;
     recovery_end_psn_ = 0;
-    is_gap_known_ = false;
+    is_gap_known_ = is_retrying_ = false;
     deadline_ = kNever;
   }
 
@@ -354,9 +364,11 @@ class alignas(64) RcRequester {
   // Fields that an acknowledgement also needs.
   std::uint64_t posted_psn_ = 0;  // one past the last posted
   Picoseconds deadline_ = kNever;
+  RetryRules retrying_;
   std::uint32_t retry_count_, retries_left_, reads_posted_ = 0;
   std::uint32_t reads_under_way_ = 0;  // their requests have been sent
   bool is_gap_known_ = false;
+  bool is_retrying_ = false;            // since the retries were refilled
   std::uint64_t recovery_end_psn_ = 0;  // what lies below has been lost or discarded, and is sent again
   std::uint64_t cap_packets_, window_packets_;  // largest numbers in flight: the card's limit, and within it
   std::uint64_t next_verb_ = 0;                 // running number of the verb that next_psn_ lies in

@@ -27,6 +27,7 @@ enum class PacketFate : std::uint8_t {
   kExpired,       // after too many links
   kFlooded,       // copies of it continue
   kStray,         // such a copy, which is for another host
+  kEvent,         // dropped on purpose, this one
 };
 
 // The packet never left the port.
@@ -56,6 +57,7 @@ struct PacketRecord {
   static constexpr std::uint32_t kHasReduced = 1U << 10;
   static constexpr std::uint32_t kEchoesMark = 1U << 11;
   static constexpr std::uint32_t kNegative = 1U << 12;
+  static constexpr std::uint32_t kCorrupt = 1U << 13;
 
   Picoseconds at;  // it began to leave, or was refused
   std::uint32_t link = 0;

@@ -216,6 +216,13 @@ def test_a_cause_frees_its_waiters_once() -> None:
     assert (waits.not_before_ns(0), waits.last(7)) == (1, None)
 
 
+def test_a_cause_at_time_zero_counts() -> None:
+    waits: Waits[str, str] = Waits()
+    waits.add("x", "a", 0)
+    assert waits.on_cause("a", 0) == ["x"]
+    assert (waits.not_before_ns("x"), waits.last("x")) == (0, "a")
+
+
 def test_the_later_of_two_causes_whose_pauses_end_together_counts() -> None:
     waits: Waits[str, str] = Waits()
     waits.add("x", "a", 30)

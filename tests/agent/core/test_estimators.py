@@ -228,7 +228,7 @@ def test_uc_worked_example() -> None:
     assert estimator.sample(batch, late) == 0
 
 
-@pytest.mark.parametrize("before_ns", [None, 90_000])
+@pytest.mark.parametrize("before_ns", [None, 90_000, 100_000], ids=["alone", "earlier", "same instant"])
 def test_uc_batch_on_an_idle_nic_starts_when_posted_and_ends_at_line_rate(before_ns: int | None) -> None:
     """69 694 bytes at 2 Gb/s and the last 1106 at 10 Gb/s: 278.776 + 0.8848 us."""
     batch = batch_at(100_000, signaled_before_ns=before_ns)

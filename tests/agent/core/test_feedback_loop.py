@@ -203,18 +203,20 @@ def test_a_limiter_that_rounds_beyond_the_line_rate_has_the_line_rate() -> None:
     assert feedback.next_rate() is None, "there is nothing faster to ask for"
 
 
-def test_the_estimator_discards_the_rate_on_a_restart_and_on_another_limiter(
+def test_the_estimator_discards_the_rate_when_it_changes_on_a_restart_and_on_another_limiter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     discarded: list[str] = []
     monkeypatch.setattr(Drained, "on_rate_change", lambda _self: discarded.append("rate"))
     feedback = feedback_over()
+    feedback.next_rate()
+    assert len(discarded) == 1
     feedback.restart()
-    assert len(discarded) == 1
-    feedback.on_turn(has_limiter=False)
-    assert len(discarded) == 1
-    feedback.on_turn(has_limiter=True)
     assert len(discarded) == 2
+    feedback.on_turn(has_limiter=False)
+    assert len(discarded) == 2
+    feedback.on_turn(has_limiter=True)
+    assert len(discarded) == 3
 
 
 def posted_while_held(hold_off: HoldOff) -> int:

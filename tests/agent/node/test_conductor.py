@@ -17,7 +17,7 @@ from rogue.agent.drivers.poller import ExactPoller
 from rogue.agent.drivers.verbs.discovery import PortAddress
 from rogue.agent.node import conductor, serve
 from rogue.agent.node.capabilities import capabilities
-from rogue.agent.node.conductor import Stillness, conduct, run, sleep_until_motion
+from rogue.agent.node.conductor import conduct, run
 from rogue.agent.node.fields import AgentError, MessageError
 from rogue.agent.node.messages import After, Arrivals, Capabilities, Load, Message, Prepare, Results
 from rogue.agent.node.orders import (
@@ -35,6 +35,7 @@ from rogue.agent.node.orders import (
 )
 from rogue.agent.node.role import NodeContext
 from rogue.agent.node.serve import KnownNode
+from rogue.agent.node.stillness import Stillness, sleep_until_motion
 from rogue.agent.node.wire import encode
 
 LIMIT_MS = 30_000

@@ -57,6 +57,32 @@ def test_values_of_the_source_at_100_gbps(tmp_path: Path) -> None:
     assert (values["recoveries"], values["clamps_target"]) == (1, 0)
 
 
+def test_line_rate_beyond_the_defaults_chooses_the_set(tmp_path: Path) -> None:
+    plan = make_plan(load_text(tmp_path, star("roce+dcqcn")), SimulatorTestbed())
+    named = cell_of(tmp_path, text=star("{name: roce+dcqcn, variant: hpcc-ns3}"))
+    assert plan.cells[0].cell.groups[0].settings == named.groups[0].settings
+    assert cell_facts(plan.cells[0].cell)["parameter_set"] == "roce+dcqcn hpcc-ns3"
+    assert (
+        "note: roce+dcqcn: hosts have 100 Gb/s, so it has the parameters of hpcc-ns3; `variant: defaults` "
+        in plan_text(plan, jobs=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("transport", "rate"),
+    [("roce+dcqcn", 40), ("roce+dcqcn", 200), ("{name: roce+dcqcn, kmin: 10KB}", 100), ("rogue", 100)],
+    ids=["within the paper's rate", "no source for the rate", "values of the user", "no set"],
+)
+def test_defaults_stay_without_a_set_for_the_rate(tmp_path: Path, transport: str, rate: int) -> None:
+    assert cell_facts(cell_of(tmp_path, text=star(transport, rate)))["parameter_set"] == "defaults"
+
+
+def test_variant_defaults_keeps_the_values_of_the_paper(tmp_path: Path) -> None:
+    kept = cell_of(tmp_path, text=star("{name: roce+dcqcn, variant: defaults}")).groups[0]
+    papers = cell_of(tmp_path, text=star("roce+dcqcn", 40)).groups[0]
+    assert kept.settings.marking == papers.settings.marking
+
+
 def test_threshold_of_dctcp_in_proportion_to_the_rate(tmp_path: Path) -> None:
     group = cell_of(tmp_path, text=star("{name: dctcp, variant: hpcc-ns3}", 25)).groups[0]
     assert group.settings.marking is not None
@@ -85,8 +111,14 @@ def test_rate_without_values_is_an_error_with_the_known_rates(tmp_path: Path) ->
             "rogue",
             "state `rate_change_max`, `cwnd_initial_packets`, `hold_off` (no public source has values), or ",
         ),
-        ("roce+dcqcn", "use `variant: hpcc-ns3`, which has published values"),
-        ("{name: roce+dcqcn, variant: ns3-rdma}", "use `variant: hpcc-ns3`, which has published values"),
+        (
+            "{name: roce+dcqcn, variant: defaults}",
+            "leave `variant` out: then `hpcc-ns3`, which has published",
+        ),
+        (
+            "{name: roce+dcqcn, variant: ns3-rdma}",
+            "leave `variant` out: then `hpcc-ns3`, which has published",
+        ),
     ],
 )
 def test_plan_notes_defaults_beyond_their_rate(tmp_path: Path, transport: str, note: str) -> None:

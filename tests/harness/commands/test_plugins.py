@@ -31,7 +31,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def done(place: Path) -> Finished:
     words = ("run", "swift.yaml", *SHORT, "--plugin", "shown.py", "-j", "2")
-    done = rogue(place, *words, ROGUE_FAKE_REPORT="real", ROGUE_SLOTS_SPAWN="1")
+    done = rogue(place, *words, ROGUE_FAKE_REPORT="real")
     assert done.code == 0, done.err
     return done
 

@@ -218,7 +218,7 @@ def test_cells_that_ask_the_same_have_one_network(tmp_path: Path) -> None:
             ("transports=[dctcp]", FACTORS),
             "small: got cells with different requests to tor, by topology.rate: dctcp-rate10Gbps-r1 requests "
             "priority 3: marks beyond 98670 bytes; 10 Gb/s at Ethernet1, Ethernet2, Ethernet3, "
-            "Ethernet4, and dctcp-rate25Gbps-r1 priority 3: marks beyond 245916 bytes; 25 Gb/s at "
+            "Ethernet4, and dctcp-rate25Gbps-r1 priority 3: marks beyond 75000 bytes; 25 Gb/s at "
             "Ethernet1, Ethernet2, Ethernet3, Ethernet4; expected one network: name a cell with --cell, or "
             "take the others away with --set.",
         ),

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from helpers.experiments import FLOWS, GOAL, LEAF_SPINE, NETWORK, SIZES
+from helpers.experiments import FLOWS, GOAL, LEAF_SPINE, NETWORK, NIC_PROFILE, SIZES
 from pydantic_core import PydanticCustomError
 
 from rogue.harness.data import source
@@ -13,6 +13,7 @@ from rogue.harness.data.formats import FORMATS
 from rogue.harness.data.source import data_source, read_source
 from rogue.workloads.flow_sizes import SizesOfFile
 from rogue.workloads.topologies.link_file import LinkList
+from rogue.workloads.topologies.nic_file import NicOfFile
 from rogue.workloads.traffic.goal import GoalSchedule
 from rogue.workloads.traffic.trace import TraceRows
 
@@ -58,7 +59,7 @@ def test_invalid_utf8_has_its_line() -> None:
     assert caught.value.context["got"] == "the byte 0xff in line 3 of a.csv"
 
 
-FILES = {TraceRows: FLOWS, GoalSchedule: GOAL, SizesOfFile: SIZES, LinkList: NETWORK}
+FILES = {TraceRows: FLOWS, GoalSchedule: GOAL, SizesOfFile: SIZES, LinkList: NETWORK, NicOfFile: NIC_PROFILE}
 THEIRS = {
     "hpcc-flows": "1\n2 1 3 100 5 2\n",
     "hpcc-topology": "3 1 2\n2\n0 2 1Gbps 1ns 0\n1 2 1Gbps 1ns 0\n",

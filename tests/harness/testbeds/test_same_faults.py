@@ -17,7 +17,7 @@ from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
 from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss
-from rogue.workloads.faults import FAULTS, Fault, LinkCut
+from rogue.workloads.faults import FAULTS, Fault, LinkCut, TargetedFault
 from rogue.workloads.topologies import Link, Topology
 
 STAR = "topology={kind: star, hosts: 4, rate: 1Gbps, delay: 200us}"
@@ -39,10 +39,11 @@ OF_OTHERS = {
     "slow_receiver": "target: h2, rate: 10Mbps",
     "misrouting": "target: s0-h2, destination: h2",
     "flooding": "target: s0, destination: h2",
+    "packet_event": "flow: main/h1->h3, psn: 0, do: drop",
 }
 
 
-class Flapping(Fault):
+class Flapping(TargetedFault):
     """A link that is down in every other millisecond: a fault that consists of others."""
 
     kind: Literal["flapping"] = "flapping"

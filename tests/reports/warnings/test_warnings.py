@@ -24,7 +24,7 @@ INCAST = """\
 name: incast
 topology: {kind: star, hosts: 6, rate: 100Gbps, delay: 1us, mtu: 1024, buffer: 9MB, alpha: 1}
 workload: {kind: incast, senders: 4, size: 1MB, repeat_for: 5ms}
-transports: [roce+pfc+dcqcn, roce+pfc+hpcc]
+transports: [{name: roce+pfc+dcqcn, variant: defaults, label: roce+pfc+dcqcn}, roce+pfc+hpcc]
 repetitions: 2
 measure: [{kind: throughput, interval: 50us}, queues, pauses]
 """

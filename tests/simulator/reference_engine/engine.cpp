@@ -145,10 +145,14 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
     --packets_;
     return record(number, packet, PacketFate::kStray);
   }
-  if (nodes_[link.to].is_host) {
-    record(number, packet, PacketFate::kArrived);
-    return receive(packet);
-  }
+  if (has_event(number)) return apply_events(number, packet);
+  if (nodes_[link.to].is_host) record(number, packet, PacketFate::kArrived);
+  pass_on(number, packet);
+}
+
+void Engine::pass_on(std::uint32_t number, Packet packet) {
+  const Link& link = links_[number];
+  if (nodes_[link.to].is_host) return receive(packet);
   ++packet.hop;
   if (packet.is_sprayed && has_rerouted_) {
     turn_to(way_from(link.to, packet.from, packet.data.entropy).front(), packet);
@@ -160,7 +164,7 @@ void Engine::arrive(std::uint32_t number, Packet packet) {
     record(number, packet, next == kFloods ? PacketFate::kFlooded : PacketFate::kExpired);
     return end_route(number, packet, next);
   }
-  record(number, packet, PacketFate::kArrived);
+  if (!has_event(number)) record(number, packet, PacketFate::kArrived);
   enqueue(next, packet);
 }
 
@@ -245,6 +249,10 @@ bool Engine::admits(const Link& link, std::uint32_t frame_bytes) const {
 }
 
 void Engine::receive(const Packet& packet) {
+  if (packet.is_corrupt) {
+    --packets_;
+    return;
+  }
   if (packet.kind == PacketKind::kDatagram) {
     --packets_;
     return on_datagram(*packet.datagram);
@@ -253,7 +261,7 @@ void Engine::receive(const Packet& packet) {
   --packets_;
   if (packet.kind == PacketKind::kCnp) return on_cnp(qp);
   if (packet.kind == PacketKind::kFeedback) return on_feedback(qp, packet);
-  if (packet.is_marked) on_marked(qp);
+  if (packet.is_marked && may_be_marked(packet.kind)) on_marked(qp);
   if (is_reply(packet.kind)) {
     on_reply(qp, packet);
   } else {
@@ -275,7 +283,8 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   sent.sent = packet.sent;
   sent.acknowledges_marked = packet.is_marked;
   sent.hops = packet.hops;
-  enqueue(receiver.route->front(), sent);
+  const bool is_nak = kind == PacketKind::kNak;
+  send_later(receiver.route->front(), sent, is_nak ? node_of(qp).profile.nak_delay : Picoseconds{});
 }
 
 void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
@@ -284,10 +293,14 @@ void Engine::on_reply(std::uint32_t qp, const Packet& packet) {
   if (packet.acknowledgement) return on_acknowledgement(qp, packet);
   const bool had_packet = sender.has_packet();
   const std::uint64_t naks = sender.requester.counters().naks;
+  const std::uint64_t next_psn = sender.requester.next_psn();
   if (!apply_reply(qp, packet)) return fail(qp);
   if (packet.kind == PacketKind::kNak) sender.recoveries += sender.requester.counters().naks - naks;
   if (sender.controller) tell_acknowledgement(qp, packet);
   if (!had_packet && sender.has_packet()) sender.ready = std::max(sender.ready, now_);
+  const Picoseconds delay = node_of(qp).profile.resend_delay;
+  if (sender.requester.next_psn() < next_psn && delay != Picoseconds{})
+    sender.ready = std::max(sender.ready, now_ + delay);
   set_deadline_timer(qp);
   send_if_possible(sender.route->front());
 }

@@ -92,6 +92,7 @@ class Engine {
   void sample_queues(Picoseconds interval);
   void record_packets(const PacketLogSettings& settings) { recorder_.packets.open(settings); }
   Recorder& recorder() { return recorder_; }
+  std::vector<Picoseconds> packet_event_times() const;
   QueuePairFigures queue_pair_figures(std::uint32_t qp) const;
   std::map<std::uint32_t, Metrics> control_metrics() const;
   void add_open_interval(std::vector<DeliverySample>& rows) const;
@@ -124,6 +125,8 @@ class Engine {
     kRefreshPause,
     kWatchdog,
     kReceive,
+    kPacketEvent,
+    kLateReply,
     kControl,
     kCongestionPoint,
     kCredit,
@@ -206,6 +209,13 @@ class Engine {
     bool is_response_next() const { return !responses.empty() && !(has_responded && requester.has_packet()); }
   };
 
+  struct Watch {
+    PacketWatch packet;
+    std::uint32_t link;
+    std::uint32_t timer;
+    std::optional<Packet> held{};
+  };
+
   Node& node_of(std::uint32_t qp) { return nodes_[queue_pairs_[qp].node]; }
   const Node& node_of(std::uint32_t qp) const { return nodes_[queue_pairs_[qp].node]; }
   Limiter& limiter_of(std::uint32_t qp) { return node_of(qp).limiters[queue_pairs_[qp].limiter]; }
@@ -230,6 +240,14 @@ class Engine {
   void send_from_queue_pair(std::uint32_t link);
   void start(std::uint32_t link, Packet packet);
   void arrive(std::uint32_t link, Packet packet);
+  void send_later(std::uint32_t link, const Packet& packet, Picoseconds delay);
+  void send_late_reply(std::uint32_t number);
+  Picoseconds& next_cnp(std::uint32_t qp);
+  void pass_on(std::uint32_t number, Packet packet);
+  bool has_event(std::uint32_t number) const;
+  PacketIdentity identify(const Packet& packet) const;
+  void apply_events(std::uint32_t number, Packet packet);
+  void release_held(Watch& watch);
   void record(std::uint32_t link, const Packet& packet, PacketFate fate);
   void describe(const Packet& packet, PacketRecord& record) const;
   void enqueue(std::uint32_t link, Packet packet);
@@ -370,6 +388,9 @@ class Engine {
       hops_to_;                       // by host; over all links or not
   std::set<std::uint32_t> excluded_;  // cables
   bool has_rerouted_ = false;
+  std::vector<Watch> watches_;
+  std::vector<Packet> late_replies_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Picoseconds> next_cnps_;  // by node
   std::vector<Timer> timers_{{TimerKind::kSampleThroughput, 0, 0}, {TimerKind::kSampleQueues, 0, 1}};
   std::uint64_t next_order_ = 2;
   Picoseconds throughput_interval_, throughput_sampled_, queue_interval_;

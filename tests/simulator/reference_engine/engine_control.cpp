@@ -33,14 +33,35 @@ void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& config
 void Engine::on_marked(std::uint32_t qp) {
   QueuePair& receiver = queue_pairs_[qp];
   if (!receiver.controller || receiver.state != QueuePairState::kReadyToSend) return;
-  if (now_ < receiver.next_cnp) return;
+  Picoseconds& next = next_cnp(qp);
+  if (now_ < next) return;
+  const NicProfile& profile = node_of(qp).profile;
   const Picoseconds gap = receiver.controller->cnp_gap();
   if (gap == kNever) return;
-  receiver.next_cnp = now_ + gap;
+  next = now_ + (profile.cnp_interval == kNever ? gap : profile.cnp_interval);
   ++receiver.cnps_sent;
   Packet packet{PacketKind::kCnp, qp, 0, 0, framing_.cnp_frame_bytes(), 0, {}};
   packet.priority = receiver.cnp_priority;
-  enqueue(receiver.route->front(), packet);
+  send_later(receiver.route->front(), packet, profile.cnp_delay);
+}
+
+Picoseconds& Engine::next_cnp(std::uint32_t qp) {
+  const std::uint32_t node = queue_pairs_[qp].node;
+  const CnpScope scope = nodes_[node].profile.cnp_scope;
+  if (scope == CnpScope::kQueuePair) return queue_pairs_[qp].next_cnp;
+  return next_cnps_[{node, scope == CnpScope::kPort ? node : queue_pairs_[queue_pairs_[qp].peer].node}];
+}
+
+void Engine::send_later(std::uint32_t link, const Packet& packet, Picoseconds delay) {
+  if (delay == Picoseconds{}) return enqueue(link, packet);
+  const auto number = static_cast<std::uint32_t>(late_replies_.size());
+  late_replies_.push_back(packet);
+  set_timer(add_timer(TimerKind::kLateReply, number), now_ + delay);
+}
+
+void Engine::send_late_reply(std::uint32_t number) {
+  const Packet packet = late_replies_[number];
+  enqueue(queue_pairs_[packet.from].route->front(), packet);
 }
 
 void Engine::on_cnp(std::uint32_t qp) {

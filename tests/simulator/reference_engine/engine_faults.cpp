@@ -16,6 +16,15 @@ struct Engine::Injection {
 
   void operator()(const Rerouting& rerouting) const { engine.reroute(rerouting.left_out); }
 
+  void operator()(const PacketEvent& event) const {
+    std::uint32_t link = 0;
+    while (engine.links_[link].from != event.host) ++link;
+    const auto number = static_cast<std::uint32_t>(engine.watches_.size());
+    const bool is_delayed = event.action == PacketAction::kDelay;
+    const std::uint32_t timer = is_delayed ? engine.add_timer(TimerKind::kPacketEvent, number) : 0;
+    engine.watches_.push_back({PacketWatch(event), link, timer});
+  }
+
   void operator()(const NicPause& pause) const { engine.pause_switch(pause.host, pause.is_pausing); }
 
   void operator()(const SlowReceiver& receiver) const {
@@ -94,6 +103,67 @@ void Engine::empty_queue(std::uint32_t number, std::uint32_t priority) {
     record(number, packet, PacketFate::kWatchdog);
     release(links_[number].from, packet);
   }
+}
+
+// Events of single packets, in the eager engine.
+
+bool Engine::has_event(std::uint32_t number) const {
+  return std::any_of(watches_.begin(), watches_.end(),
+                     [&](const Watch& watch) { return watch.link == number; });
+}
+
+PacketIdentity Engine::identify(const Packet& packet) const {
+  PacketRecord record;
+  describe(packet, record);
+  const bool is_negative = (record.flags & PacketRecord::kNegative) != 0;
+  const bool says_next = packet.kind == PacketKind::kAcknowledgement && !is_negative;
+  return {record.source, class_of(packet.kind, is_negative), record.number - (says_next ? 1 : 0)};
+}
+
+void Engine::apply_events(std::uint32_t number, Packet packet) {
+  const PacketIdentity identity = identify(packet);
+  PacketTreatment treatment;
+  for (std::size_t each = 0; each < watches_.size(); ++each) {
+    if (watches_[each].link == number && watches_[each].packet.strikes(identity, now_))
+      treatment.add(each, watches_[each].packet.event());
+  }
+  packet.is_marked |= treatment.is_marked;
+  packet.is_corrupt |= treatment.is_corrupt;
+  if (treatment.is_dropped) {
+    ++links_[number].lost_packets;
+    links_[number].received_bytes -= packet.frame_bytes;
+    --packets_;
+    return record(number, packet, PacketFate::kEvent);
+  }
+  record(number, packet, PacketFate::kArrived);
+  packets_ += treatment.copies;
+  packets_max_ = std::max(packets_max_, packets_);
+  if (treatment.holder) {
+    Watch& watch = watches_[*treatment.holder];
+    watch.held = packet;
+    const PacketEvent& event = watch.packet.event();
+    if (event.action == PacketAction::kDelay) set_timer(watch.timer, now_ + event.delay);
+  } else {
+    pass_on(number, packet);
+  }
+  for (std::uint32_t copy = 0; copy < treatment.copies; ++copy) pass_on(number, packet);
+  if (treatment.holder) return;
+  for (Watch& watch : watches_) {
+    if (!watch.held || watch.link != number || !watch.packet.is_of_flow(identity)) continue;
+    if (watch.packet.event().action == PacketAction::kReorder && watch.packet.is_overtaken()) release_held(watch);
+  }
+}
+
+void Engine::release_held(Watch& watch) {
+  const Packet packet = *watch.held;
+  watch.held.reset();
+  pass_on(watch.link, packet);
+}
+
+std::vector<Picoseconds> Engine::packet_event_times() const {
+  std::vector<Picoseconds> times;
+  for (const Watch& watch : watches_) times.push_back(watch.packet.struck());
+  return times;
 }
 
 // The ends of routes that lead to no host, in the eager engine.

@@ -29,6 +29,8 @@ void Engine::describe(const Packet& packet, PacketRecord& record) const {
   if (packet.kind == PacketKind::kPause) return record.take(packet.pause_frame);
   record.priority = packet.priority;
   if (packet.kind == PacketKind::kStray) return;
+  if (packet.is_marked) record.flags |= PacketRecord::kMarked;
+  if (packet.is_corrupt) record.flags |= PacketRecord::kCorrupt;
   if (packet.kind == PacketKind::kDatagram) {
     record.source = datagram_queue_pair_number(packet.datagram->source);
     record.destination = datagram_queue_pair_number(packet.datagram->destination);
@@ -38,7 +40,6 @@ void Engine::describe(const Packet& packet, PacketRecord& record) const {
   record.destination = queue_pair_number(queue_pairs_[packet.from].peer);
   if (packet.kind == PacketKind::kFeedback) return;
   record.source = queue_pair_number(packet.from);
-  if (packet.is_marked) record.flags |= PacketRecord::kMarked;
   if (packet.kind == PacketKind::kData) return record.take(packet.data);
   if (packet.kind == PacketKind::kAcknowledgement) return record.take(*packet.acknowledgement);
   record.number = packet_psn(packet.psn);

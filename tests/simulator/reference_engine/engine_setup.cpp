@@ -106,6 +106,7 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                .retry_count = configuration.retry_count,
                                .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
                                .is_unreliable = configuration.is_unreliable,
+                               .retrying = node.profile.retrying,
                                .withholds_next_verb = node.profile.withholds_next_verb,
                                .unacknowledged_packets_max = node.profile.unacknowledged_packets_max});
   queue_pairs_.push_back({.requester = requester,
@@ -235,6 +236,10 @@ void Engine::fire_timer(const Event& event) {
       return on_congestion_timer(timer.subject);
     case TimerKind::kWatchdog:
       return on_watchdog_timer(timer.subject);
+    case TimerKind::kLateReply:
+      return send_late_reply(timer.subject);
+    case TimerKind::kPacketEvent:
+      return release_held(watches_[timer.subject]);
     case TimerKind::kReceive:
       return on_receive_timer(timer.subject);
     case TimerKind::kControl:

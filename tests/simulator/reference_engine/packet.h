@@ -41,6 +41,7 @@ struct Packet {
   std::uint16_t ip_id = 0;
   std::uint32_t priority = 0;
   bool is_marked = false;
+  bool is_corrupt = false;
   std::uint32_t stray_route = 0;  // of a stray
   DataPacket data{};
   std::shared_ptr<const Acknowledgement> acknowledgement{};

@@ -141,3 +141,37 @@ def test_flooding_switch_sends_stray_packets(tmp_path: Path) -> None:
     strays = {port for port, name, after in rows if name == "stray_packets" and after > 0}
     assert "s0->h2" in strays
     assert len(strays) > 1
+
+
+EVENTS = """faults=[
+  {kind: packet_event, flow: main/h0->h3, psn: 4, do: drop},
+  {kind: packet_event, flow: main/h0->h3, packet: ack, psn: 63, transmission: 2, do: delay, amount: 20us},
+  {kind: packet_event, flow: main/h1->h3, packet: cnp, do: drop}]"""
+
+
+def test_packet_events_are_in_the_tables_and_an_unmet_one_is_a_fact(tmp_path: Path) -> None:
+    settings = (EVENTS, "transports=[roce]", "workload.senders=2", "measure=[packets]")
+    result = simulated(tmp_path, *settings)
+    events = result.tables["events"]
+    rows = zip(*(events[name] for name in ("flow_id", "event", "detail")), strict=True)
+    assert list(rows) == [("main/h0->h3", "packet_event", "drop: data 4, transmission 1")]
+    assert result.facts["packet_events_unmet"] == 2
+    packets = result.tables["packets"]
+    lost = [n for n, reason in enumerate(packets["reason"]) if reason == "event"]
+    assert [(packets["port"][n], packets["psn"][n]) for n in lost] == [("h0->s0", 4)]
+    assert sum(packets["kind"] == "nak") > 0
+
+
+@pytest.mark.parametrize(
+    ("transport", "flow", "reason"),
+    [
+        ("roce", "main/h0->h9", "packet_event: the cell has no flow main/h0->h9; write main/h0->h3 if that"),
+        ("dctcp", "main/h0->h3", "packet_event: main/h0->h3 is over TCP, which numbers bytes: choose a flow"),
+    ],
+)
+def test_packet_events_of_no_flow_or_of_tcp_are_refused(
+    tmp_path: Path, transport: str, flow: str, reason: str
+) -> None:
+    fault = f"faults=[{{kind: packet_event, flow: {flow}, psn: 4, do: drop}}]"
+    told = unsupported_fault(cell_of(tmp_path, fault, f"transports=[{transport}]", "workload.senders=2"))
+    assert str(told).startswith(reason)

@@ -10,6 +10,7 @@ import pytest
 from helpers.experiments import packets_of_cell
 from helpers.wireshark import dissected, wrong_frames
 
+from rogue.reports.cells.recorded_packets import Packet
 from rogue.reports.errors import ReportError
 from rogue.reports.export.captures.capture import (
     REFUSALS,
@@ -19,7 +20,7 @@ from rogue.reports.export.captures.capture import (
     recorded,
     write_capture,
 )
-from rogue.reports.export.captures.packet import Packet, addresses_of
+from rogue.reports.export.captures.packet import addresses_of
 from rogue.workloads.transports import BASES
 
 

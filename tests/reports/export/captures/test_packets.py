@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from helpers.experiments import packets_of_cell
 
-from rogue.reports.export.captures.packet import Ecn, Packet, Route, addresses_of, checksum, packets_of
+from rogue.reports.cells.recorded_packets import Packet, packets_of
+from rogue.reports.export.captures.packet import Ecn, Route, addresses_of, checksum
 from rogue.reports.export.captures.transport_headers import (
     Stream,
     ecn_of,

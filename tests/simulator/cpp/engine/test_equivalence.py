@@ -178,7 +178,7 @@ def networks_whose_pauses_go_wrong(draw: st.DrawFn) -> RandomNetwork:
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(networks())
+@given(networks(has_events=True))
 def test_random_networks(network: RandomNetwork) -> None:
     assert_equal_runs(network.build, 2 * MILLISECOND_NS)
 

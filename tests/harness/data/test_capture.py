@@ -1,0 +1,173 @@
+"""Tests: captures of RoCEv2 become tables of packets, whatever else is in them."""
+
+import struct
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from helpers.packet_tables import ONE_LOSS, packet_table
+
+from rogue.harness.commands.conformance import conformance
+from rogue.harness.data.capture import Capture, read_capture
+from rogue.harness.data.captured_packets import packets_of_capture
+from rogue.harness.errors import ExitCode, UsageError
+from rogue.reports.cells.recorded_packets import packets_of
+from rogue.reports.export.captures.capture import Frames, write_capture
+from rogue.reports.export.captures.packet import addresses_of
+
+
+def frames_of(table: pd.DataFrame) -> list[tuple[int, bytes]]:
+    """Return time (ns) and frame of each packet as it leaves its host."""
+    packets = [packet for packet in packets_of(table) if packet.node == packet.src]
+    made = Frames(packets, addresses_of(["h0", "h1", "s0"]))
+    found = [(packet.t_ps // 1000, made.frame(packet)) for packet in packets]
+    return [(t_ns, frame) for t_ns, frame in found if frame is not None]
+
+
+def pcap(
+    frames: Iterable[tuple[int, bytes]], order: str = "<", link_type: int = 1, magic: int = 0xA1B23C4D
+) -> bytes:
+    """Return a classic capture."""
+    head = struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 65535, link_type)
+    unit_ns = 1 if magic == 0xA1B23C4D else 1000
+    records = [
+        struct.pack(f"{order}IIII", t_ns // 10**9, t_ns % 10**9 // unit_ns, len(frame), len(frame)) + frame
+        for t_ns, frame in frames
+    ]
+    return head + b"".join(records)
+
+
+def table_of(content: bytes, place: Path) -> pd.DataFrame:
+    """Return the table of a capture with that content."""
+    place.write_bytes(content)
+    return packets_of_capture(read_capture(place))
+
+
+def numbers(table: pd.DataFrame) -> list[tuple[str, int]]:
+    """Return kind and number of each packet in order."""
+    return list(zip(table["kind"], table["psn"], strict=True))
+
+
+EXPECTED = [(line.split()[1], int(line.split()[2])) for line in ONE_LOSS]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("magic", [0xA1B2C3D4, 0xA1B23C4D])
+def test_classic_captures_of_both_byte_orders_and_resolutions(tmp_path: Path, order: str, magic: int) -> None:
+    frames = [(t_ns // 1000 * 1000, frame) for t_ns, frame in frames_of(packet_table(*ONE_LOSS))]
+    table = table_of(pcap(frames, order, magic=magic), tmp_path / "a.pcap")
+    assert numbers(table) == EXPECTED
+    assert table["t_ps"].tolist() == [t_ns * 1000 for t_ns, _ in frames]
+    assert set(table["flow_id"]) == {"capture/10.0.0.1->10.0.0.2"}
+    assert (table["node"] == table["src"]).all()
+
+
+def test_an_exported_run_has_its_ports_and_losses_again(tmp_path: Path) -> None:
+    original = packet_table(*ONE_LOSS)
+    write_capture(original, tmp_path / "a.pcapng", "a cell")
+    table = packets_of_capture(read_capture(tmp_path / "a.pcapng"))
+    assert len(table) == len(original)
+    assert table["dropped"].tolist() == original["dropped"].tolist()
+    assert table["reason"].dropna().unique().tolist() == ["event"]
+    is_sent = (table["node"] == table["src"]).tolist()
+    assert is_sent == (original["node"] == original["src"]).tolist()
+
+
+def test_a_file_that_ends_within_a_frame_has_the_frames_before(tmp_path: Path) -> None:
+    whole = pcap(frames_of(packet_table(*ONE_LOSS)))
+    for cut in (1, 20, 70):
+        capture = _captured(whole[:-cut], tmp_path)
+        assert capture.is_truncated
+        assert numbers(packets_of_capture(capture)) == EXPECTED[: len(capture.frames)]
+    write_capture(packet_table(*ONE_LOSS), tmp_path / "b.pcapng", "a cell")
+    assert _captured((tmp_path / "b.pcapng").read_bytes()[:-5], tmp_path).is_truncated
+
+
+def _captured(content: bytes, place: Path) -> Capture:
+    (place / "a.pcap").write_bytes(content)
+    return read_capture(place / "a.pcap")
+
+
+def test_frames_with_vlan_tags_and_other_traffic(tmp_path: Path) -> None:
+    tagged = [
+        (t_ns, frame[:12] + b"\x88\xa8\x00\x07\x81\x00\x60\x05" + frame[12:])
+        for t_ns, frame in frames_of(packet_table(*ONE_LOSS))
+    ]
+    arp = bytes(12) + b"\x08\x06" + bytes(46)
+    short = tagged[0][1][:40]
+    others = [(1, arp), (2, b""), (3, short), (4, bytes(12) + b"\x08\x00\x45" + bytes(30))]
+    assert numbers(table_of(pcap([*others, *tagged]), tmp_path / "a.pcap")) == EXPECTED
+
+
+def test_captures_of_bare_ip_packets(tmp_path: Path) -> None:
+    bare = [(t_ns, frame[14:]) for t_ns, frame in frames_of(packet_table(*ONE_LOSS))]
+    assert numbers(table_of(pcap(bare, link_type=101), tmp_path / "a.pcap")) == EXPECTED
+
+
+def test_numbers_continue_when_they_wrap(tmp_path: Path) -> None:
+    first = (1 << 24) - 2
+    wrapped = [
+        " ".join([at, kind, str((int(psn) + first) % (1 << 24)), *words])
+        for at, kind, psn, *words in (line.split() for line in ONE_LOSS)
+    ]
+    assert numbers(table_of(pcap(frames_of(packet_table(*wrapped))), tmp_path / "a.pcap")) == EXPECTED
+
+
+def test_flows_that_share_a_queue_pair_number_are_apart(tmp_path: Path) -> None:
+    """Two hosts may use the same number, and two queue pairs of the same hosts answer by number."""
+    own = frames_of(packet_table(*ONE_LOSS))
+    elsewhere = [(t_ns + 7, _moved(frame)) for t_ns, frame in own]
+    later = [
+        f"{float(line.split()[0]) + 0.3} {line.split()[1]} {int(line.split()[2]) + 100}" for line in ONE_LOSS
+    ]
+    beside = frames_of(packet_table(*later, qp_num=20))
+    frames = sorted([*own, *elsewhere, *beside])
+    table = table_of(pcap(frames), tmp_path / "a.pcap")
+    assert {flow: numbers(rows) for flow, rows in table.groupby("flow_id")} == {
+        "capture/10.0.0.1->10.0.0.2": EXPECTED,
+        "capture/10.0.0.1->10.0.0.2#2": EXPECTED,
+        "capture/10.0.1.1->10.0.1.2": EXPECTED,
+    }
+
+
+def _moved(frame: bytes) -> bytes:
+    """Return the frame between other hosts; nothing checks the sum of the IP header."""
+    source, destination = bytes((10, 0, 1, frame[29])), bytes((10, 0, 1, frame[33]))
+    return frame[:26] + source + destination + frame[34:]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "begins with nothing"),
+        (b"PK\3\4 and so on", "begins with 504b0304, expected a pcap or pcapng file"),
+        (pcap([]), "got 0 frames without a RoCEv2 request"),
+        (pcap([(1, bytes(60))]), "got 1 frames without a RoCEv2 request"),
+        (pcap([(1, bytes(60))], link_type=105), "got 1 frames without a RoCEv2 request"),
+        (pcap([])[:10], "got 0 frames without a RoCEv2 request"),
+    ],
+)
+def test_a_file_without_roce_ends_in_a_sentence(tmp_path: Path, content: bytes, words: str) -> None:
+    (tmp_path / "a.pcap").write_bytes(content)
+    with pytest.raises(UsageError, match=words):
+        conformance(pcap=tmp_path / "a.pcap")
+    with pytest.raises(UsageError, match="No such file"):
+        conformance(pcap=tmp_path / "missing.pcap")
+
+
+def test_the_command_prints_the_checks_of_a_capture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_capture(packet_table(*ONE_LOSS), tmp_path / "a.pcapng", "a cell")
+    assert conformance(pcap=tmp_path / "a.pcapng") is ExitCode.OK
+    lines = _results(capsys.readouterr().out.splitlines())
+    assert lines["NAK for a lost packet"] == "as specified"
+    assert lines["What is sent again after a NAK"] == "as specified"
+    assert lines["Time to NAK"] == "measured"
+    assert lines["Lost NAK"] == "not applicable"
+
+
+def _results(lines: Sequence[str]) -> dict[str, str]:
+    parts = [[part.strip() for part in line.split("  ") if part.strip()] for line in lines]
+    return {part[0]: part[1] for part in parts if len(part) > 2}
