@@ -122,7 +122,7 @@ def test_a_transfer_of_no_bytes_is_one_verb() -> None:
 
 
 def test_after_the_hold_off_the_queue_pair_runs_empty_and_the_sample_is_traced() -> None:
-    connection = submitted(20 * SEGMENT, tracing=True)
+    connection = submitted(20 * SEGMENT, tracing=True, estimator="drained")
     connection.on_completions(NOW, completed(1))
     carry_out(connection)
     connection.on_completions(NOW, completed(2))
