@@ -39,7 +39,6 @@ OF_OTHERS = {
     "slow_receiver": "target: h2, rate: 10Mbps",
     "misrouting": "target: s0-h2, destination: h2",
     "flooding": "target: s0, destination: h2",
-    "packet_event": "flow: main/h1->h3, psn: 0, do: drop",
 }
 
 
@@ -65,7 +64,7 @@ def test_fault_made_of_cuts_works_on_all_testbeds(tmp_path: Path, monkeypatch: p
 
 
 def test_no_fault_is_left_out() -> None:
-    assert {"loss", "link_cut", "link_failures", *OF_OTHERS} == set(FAULTS)
+    assert {"loss", "link_cut", "link_failures", "packet_event", *OF_OTHERS} == set(FAULTS)
 
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
@@ -143,6 +142,15 @@ def test_faults_of_the_simulator_are_refused_elsewhere(
     cell = _cell(tmp_path, STAR, faults)
     assert refusal(KernelTestbed(), cell) == reason
     assert refusal(nodes_of(cell, monkeypatch, kind="nodes")[0], cell) == reason
+
+
+def test_packet_events_need_the_simulator_or_the_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = _cell(tmp_path, STAR, "{kind: packet_event, flow: main/h1->h3, psn: 0, do: drop}")
+    assert [refusal(bed, cell) for bed in (SimulatorTestbed(), KernelTestbed())] == [None, None]
+    nodes = nodes_of(cell, monkeypatch, kind="nodes")[0]
+    assert refusal(nodes, cell) == "a Linux switch has no PacketEvent"
 
 
 def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:
