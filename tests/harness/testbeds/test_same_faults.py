@@ -11,7 +11,7 @@ from helpers.testbed_orders import engine_calls, node_orders, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.linux_switch import PortSettings
-from rogue.harness.testbeds.ends.switch_ports import outages
+from rogue.harness.testbeds.ends.switch_ports import NO_PACKET_EVENTS, outages
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
@@ -144,13 +144,20 @@ def test_faults_of_the_simulator_are_refused_elsewhere(
     assert refusal(nodes_of(cell, monkeypatch, kind="nodes")[0], cell) == reason
 
 
-def test_packet_events_need_the_simulator_or_the_kernel(
+def test_single_packets_are_struck_on_the_simulator_and_in_the_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = _cell(tmp_path, STAR, "{kind: packet_event, flow: main/h1->h3, psn: 0, do: drop}")
-    assert [refusal(bed, cell) for bed in (SimulatorTestbed(), KernelTestbed())] == [None, None]
-    nodes = nodes_of(cell, monkeypatch, kind="nodes")[0]
-    assert refusal(nodes, cell) == "a Linux switch has no PacketEvent"
+    flows = "main/h0->h3", "main/h9->h3"
+    struck, unknown = (
+        _cell(tmp_path, STAR, f"{{kind: packet_event, flow: {flow}, psn: 0, do: drop}}") for flow in flows
+    )
+    for bed in (SimulatorTestbed(), KernelTestbed()):
+        assert refusal(bed, struck) is None
+        assert (refusal(bed, unknown) or "").startswith("packet_event: the cell has no flow main/h9->h3")
+    assert refusal(nodes_of(struck, monkeypatch, kind="nodes")[0], struck) == NO_PACKET_EVENTS
+    by_id = "{kind: loss, target: h3, model: identification, one_in: 64}"
+    both = _cell(tmp_path, STAR, f"{by_id}, {{kind: packet_event, flow: main/h0->h3, psn: 0, do: drop}}")
+    assert "none beside losses by IP ID" in (refusal(KernelTestbed(), both) or "")
 
 
 def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:
