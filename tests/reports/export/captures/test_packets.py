@@ -70,6 +70,14 @@ def test_the_invariant_crc_of_a_real_packet() -> None:
     assert invariant_crc(CNP[:-4]) == CNP[-4:]
 
 
+def test_only_the_invariant_crc_of_a_corrupt_packet_is_wrong() -> None:
+    flags = ("first last", "first last corrupt")
+    right, wrong = (roce_packet(TEN_ROUTE, packet(flags=each), 1) for each in flags)
+    assert right[-4:] == invariant_crc(right[:-4])
+    assert wrong[:-4] == right[:-4]
+    assert wrong[-4:] != right[-4:]
+
+
 def test_invariant_crc_ignores_fields_that_routers_change() -> None:
     changed = bytearray(CNP[:-4])
     for at in (
