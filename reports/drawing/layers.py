@@ -2,8 +2,8 @@
 
 Data have a row per mark: `panel`, `series` (which colour and line it has), `mark` (its layer), the columns
 along both axes, and the ends `low` and `high` of an interval, a band or a span. Lines of one series that are
-apart, such as flows, have different `line`s. seaborn draws bars, boxes and fields. It is imported only there,
-because it imports scipy.stats, which takes as long as drawing four figures.
+apart, such as flows, have different `line`s. seaborn draws bars and boxes. It is imported only there, because
+it imports scipy.stats, which takes as long as drawing four figures.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -271,20 +271,19 @@ def draw_fields(axis: Axes, grid: pd.DataFrame, text: Callable[[float], str], no
 
     A field of an infinite number is filled with ink.
     """
-    import seaborn as sns
-
     numbers = grid.to_numpy(dtype=np.float64)
-    words = np.array([[text(number) for number in row] for row in numbers])
-    sns.heatmap(
-        grid.where(np.isfinite(numbers)).astype(float), norm=norm, cmap=SHADES, annot=words, fmt="",
-        annot_kws={"fontsize": "small"}, linewidths=0.8, cbar=False, ax=axis,
-    )  # fmt: skip
-    for label, number in zip(axis.texts, numbers[np.isfinite(numbers)], strict=True):
-        label.set_color(ON_LITTLE if norm(number) < 0.5 else ON_MUCH)
-    for row, column in np.argwhere(np.isposinf(numbers)):
-        axis.add_patch(Rectangle((column, row), 1, 1, facecolor=INK, edgecolor=PAPER, linewidth=0.8))
-        place = (column + 0.5, row + 0.5)
-        axis.text(*place, NEVER, color=PAPER, ha="center", va="center", fontsize="small")
+    finite = np.ma.masked_invalid(numbers)
+    axis.pcolormesh(finite, norm=norm, cmap=SHADES, edgecolors=PAPER, linewidth=0.8)
+    axis.set(xlim=(0, numbers.shape[1]), ylim=(numbers.shape[0], 0))
+    axis.spines[:].set_visible(False)
+    for (row, column), number in np.ndenumerate(numbers):
+        words, colour = text(number), ON_LITTLE if norm(number) < 0.5 else ON_MUCH
+        if np.isposinf(number):
+            axis.add_patch(Rectangle((column, row), 1, 1, facecolor=INK, edgecolor=PAPER, linewidth=0.8))
+            words, colour = NEVER, PAPER
+        if not np.isnan(number):
+            place = (column + 0.5, row + 0.5)
+            axis.text(*place, words, color=colour, ha="center", va="center", fontsize="small")
     for ticks, names in ((axis.xaxis, grid.columns), (axis.yaxis, grid.index)):
         ticks.set_ticks(np.arange(len(names)) + 0.5, [plain(str(name), 34) for name in names])
     axis.tick_params(length=0, labelrotation=0)
