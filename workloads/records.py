@@ -248,7 +248,9 @@ class PacketRow(NamedTuple):
         "of a drop: link, buffer, marker, watchdog, slow_receiver, expired, stray, event; or flooded",
     ]
     flags: Annotated[
-        str | None, "of its headers: first, last, ack_request, immediate, ect, cwr, ece; or corrupt"
+        str | None,
+        "of its headers: first, last, ack_request, immediate, ect, cwr, ece; the reason of a NAK that misses "
+        "nothing, such as rnr; or corrupt",
     ]
     message_bytes: Annotated[int | None, "length of the verb, where a header says it"]
     immediate: Annotated[int | None, "immediate data"]

@@ -56,9 +56,10 @@ def conformance(
     """Test how NICs react to one lost, marked or late packet.
 
     Each check is an experiment of a few packets. Its result is `as specified`, `as the profile` (of the NIC
-    that --nic names), `different`, or `not applicable` with the reason. --json prints the results.
+    that --nic names), `different`, or `not applicable` with the reason. --json prints
+    the `device`, the profile `nic`, and in `checks` the results with their readings.
 
-    \\b
+    \b
       rogue conformance
       rogue conformance --testbed kernel
       rogue conformance --pcap mirror.pcapng

@@ -111,7 +111,7 @@ GROUPS: Final = ("loss", "timeout", "acknowledgements", "READ", "congestion", "o
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a check found on one device."""
+    """Result of a check on one device."""
 
     name: str
     check: Check

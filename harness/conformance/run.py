@@ -21,6 +21,7 @@ from rogue.harness.experiment.find import load_named
 from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
 from rogue.harness.results.recorded_run import Run
 from rogue.harness.run import Workers, tasks_of, work_through
+from rogue.harness.testbeds import DEFAULT_TESTBED
 from rogue.harness.testbeds.base import Testbed
 from rogue.harness.testbeds.simulator.nics import measured_profile
 from rogue.reports.reading.load import Run as ReadRun
@@ -106,21 +107,29 @@ def read_all(run: Run, plans: Mapping[str, Plan], nic: NicProfile | None) -> Ite
             yield Outcome(name, check, reason=reason)
         else:
             tables = {table: read.table(name, table) for table in TABLES}
-            yield outcome_of(name, check_traces(plans[name].cells[0].cell, tables), nic)
+            cell = plans[name].cells[0].cell
+            traces = check_traces(cell, tables, is_simulated=run.manifest.testbed == DEFAULT_TESTBED)
+            yield outcome_of(name, traces, nic)
 
 
 TABLES: Final = ("packets", "flows", "throughput")
 """Tables that checks read."""
 
 
-def check_traces(cell: Cell, tables: Mapping[str, pd.DataFrame | None]) -> list[Trace]:
-    """Return the traces of a check's cell, with what its tables say besides."""
+def check_traces(
+    cell: Cell, tables: Mapping[str, pd.DataFrame | None], *, is_simulated: bool = True
+) -> list[Trace]:
+    """Return the traces of a check's cell, with what its tables say besides.
+
+    A Linux switch records a packet when it forwards it, behind the delay of the link before.
+    """
     packets, flows, throughput = (tables.get(name) for name in TABLES)
     topology = cell.topology
     assert isinstance(topology, Star), "the experiment of all checks"
     if packets is None:
         return []
-    found = traces_of(packets, Network(topology.rate_bps, topology.delay_ns), flows)
+    network = Network(topology.rate_bps, topology.delay_ns) if is_simulated else None
+    found = traces_of(packets, network, flows)
     delivered = None if throughput is None else int(throughput["delivered_bytes"].sum())  # of the only flow
     return [
         replace(trace, timeout_ns=TIMEOUT_NS, retry_count=RETRY_COUNT, delivered_bytes=delivered)

@@ -62,7 +62,7 @@ def page_html(outcomes: Sequence[Outcome], device: str, nic: str | None) -> str:
         )
     )
     summary = [line for line in (conclusion(outcomes), compared) if line]
-    return search_html(SearchPage("Conformance", f"How {device} reacts to single packets", summary, parts))
+    return search_html(SearchPage("Conformance", f"Reactions to single packets: {device}", summary, parts))
 
 
 def _table(group: str, outcomes: Sequence[Outcome]) -> Table:

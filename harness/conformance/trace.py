@@ -187,14 +187,25 @@ def _trace(flow_id: str, rows: pd.DataFrame, network: Network | None, flows: pd.
         if packet.port.endswith(f"->{packet.dst}") and not made.is_lost:
             at_ns = network.arrival_ns(made.t_ns, made.bytes) if network else made.t_ns
             arrived.append(made._replace(t_ns=at_ns))
+    discarded = _discarded(sent, arrived)
     return Trace(
         flow_id,
         _numbered(sent),
-        _numbered([packet for packet in arrived if CORRUPT not in packet.flags]),
+        _numbered([packet for packet in arrived if packet not in discarded]),
         service=str(rows["service"].iloc[0]),
-        discarded=[packet for packet in arrived if CORRUPT in packet.flags],
+        discarded=discarded,
         statuses=() if flows is None else _statuses(flows[flows["flow_id"].astype(str) == flow_id]),
     )
+
+
+def _discarded(sent: Sequence[Seen], arrived: Sequence[Seen]) -> list[Seen]:
+    """Return the arrivals of packets that were corrupt there, or where they were first seen."""
+    found = [packet for packet in arrived if CORRUPT in packet.flags]
+    for packet in [packet for packet in sent if CORRUPT in packet.flags]:
+        same = (each for each in arrived if each[1:3] == packet[1:3] and each.t_ns >= packet.t_ns)
+        first = next(same, None)
+        found += [first] if first is not None and CORRUPT not in first.flags else []
+    return found
 
 
 def _numbered(packets: Sequence[Seen]) -> tuple[Seen, ...]:

@@ -130,7 +130,7 @@ def _read_pcapng(content: bytes) -> Capture:
 def _interface(body: bytes, order: str, number: int) -> _Interface:
     (link_type,) = struct.unpack_from(f"{order}H", body)
     options = _options(body[8:], order)
-    resolution = options.get(_RESOLUTION, b"\x06")[0]
+    resolution = (options.get(_RESOLUTION) or b"\x06")[0]
     units = 2 ** (resolution & 0x7F) if resolution & 0x80 else 10**resolution
     offset = struct.unpack(f"{order}q", options[_OFFSET])[0] if len(options.get(_OFFSET, b"")) == 8 else 0
     name = options.get(_NAME, b"").decode("utf-8", "replace")

@@ -15,6 +15,8 @@ REPLIES: Final = ("ack", "nak", "read_response", "atomic_response")
 EXPORTED_LOSS: Final = "went no further: "
 """Comment of `rogue export --pcap` on a packet that was lost behind the port."""
 _PSNS: Final = 1 << 24
+_T_PS_MAX: Final = 2**62
+"""Fifty days: later times are those of a damaged capture."""
 _ECT: Final = (1, 2, 3)
 
 
@@ -38,8 +40,9 @@ class _Packet(NamedTuple):
 def packets_of_capture(capture: Capture) -> pd.DataFrame:
     """Return the packets of reliable and unreliable connections in the columns of the table `packets`.
 
-    A host is named by its address. Where several interfaces saw the same direction of a flow, the first one
-    counts as the port of the sender, and the last one as the port to the receiver.
+    Times count from the first packet. A host is named by its address. Where several interfaces saw the same
+    direction of a flow, the first one counts as the port of the sender, and the last one as the port to the
+    receiver.
     """
     found = [
         _Packet(each, frame)
@@ -55,6 +58,8 @@ def packets_of_capture(capture: Capture) -> pd.DataFrame:
     rows: list[PacketRow] = []
     for requests, replies in _connections(streams):
         rows += _rows(sorted([*requests, *replies], key=lambda packet: packet.captured.t_ns), requests, names)
+    began_ps = min((row.t_ps for row in rows), default=0)
+    rows = [row._replace(t_ps=min(row.t_ps - began_ps, _T_PS_MAX)) for row in rows]
     rows.sort(key=lambda row: row.t_ps)
     return pd.DataFrame(rows, columns=PacketRow._fields)
 
@@ -95,8 +100,8 @@ def _rows(packets: Sequence[_Packet], requests: Sequence[_Packet], names: Counte
     is_read = all(packet.frame.kind == "read_request" for packet in requests)
     ends = (first.dst, first.src) if is_read else (first.src, first.dst)
     name = f"capture/{ends[0]}->{ends[1]}"
+    flow_id = f"{name}#{names[name]}" if names[name] else name
     names[name] += 1
-    flow_id = name if names[name] == 1 else f"{name}#{names[name]}"
     service = requests[0].frame.service
     ports = _ports(packets)
     numbers = _running_numbers(packets)

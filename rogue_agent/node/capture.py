@@ -155,10 +155,11 @@ def captured_packets(content: bytes) -> Iterator[CapturedPacket]:
     """Yield the packets of a capture file; raises ValueError if it is damaged."""
     place = 0
     while place < len(content):
-        if len(content) < place + _RECORD.size:
-            raise ValueError("the capture ends within a packet")
-        t_ns, port, size = _RECORD.unpack_from(content, place)
+        head = content[place : place + _RECORD.size]
+        t_ns, port, size = _RECORD.unpack(head.ljust(_RECORD.size, b"\xff"))
         place += _RECORD.size
+        if len(content) < place + size:
+            raise ValueError("the capture ends within a packet")
         yield CapturedPacket(t_ns, port, content[place : place + size])
         place += size
 

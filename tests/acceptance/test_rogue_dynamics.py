@@ -18,7 +18,7 @@ measure: [rtt]
 """
 
 
-def test_nine_updates_of_five_batches(tmp_path: Path) -> None:
+def test_nine_updates_of_six_batches(tmp_path: Path) -> None:
     result = SimulatorTestbed().run(cell_of(tmp_path, text=ALONE), lambda _fraction: None)
     assert result.failure is None
     rtt = result.tables["rtt"]
@@ -30,9 +30,9 @@ def test_nine_updates_of_five_batches(tmp_path: Path) -> None:
     rates = [rate for _, rate in updates]
     at_line_rate = next(number for number, rate in enumerate(rates, start=1) if rate >= 9.9e9)
     assert 8 <= at_line_rate <= 10, rates[:12]
-    batches = [4, *[5] * 8]
+    batches = [5, *[6] * 8]
     expected_ns = sum(8 * 70_784 * n / (1.77 + step) for step, n in enumerate(batches))
-    assert expected_ns == pytest.approx(5.53e6, rel=0.01)
+    assert expected_ns == pytest.approx(6.70e6, rel=0.01)
     assert updates[at_line_rate - 1][0] == pytest.approx(expected_ns, rel=0.03)
 
 

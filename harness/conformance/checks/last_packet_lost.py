@@ -12,13 +12,15 @@ LAST = 15
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read the first recovery without a NAK."""
     lost = [packet for packet in trace.data if packet.is_lost and "last" in packet.flags]
-    rewind = next(iter(trace.rewinds), None)
-    if trace.timeout_ns is not None and (not lost or rewind is None):
+    if trace.timeout_ns is not None and not lost:
         return
-    for each in [each for each in trace.rewinds if each.cause == "timeout"][:1] or trace.rewinds[:1]:
-        yield Reading("recovery by", each.cause, exactly("timeout"))
+    rewinds = [rewind for rewind in trace.rewinds if lost or rewind.cause == "timeout"]
+    if lost and not rewinds:
+        yield Reading("recovery by", None, exactly("timeout"))
+    for rewind in rewinds[:1]:
+        yield Reading("recovery by", rewind.cause, exactly("timeout"))
         profile = about_ns(trace.timeout_ns) if trace.timeout_ns is not None and nic else None
-        yield Reading("timeout", each.since_ns, allowed_timeout(trace), profile, "ns")
+        yield Reading("timeout", rewind.since_ns, allowed_timeout(trace), profile, "ns")
 
 
 CHECK = Check(

@@ -7,7 +7,7 @@ from rogue.harness.conformance.trace import Trace
 from rogue.simulator import NicProfile
 
 LOST = 12
-"""The sender has sent all 16 packets when the NAK arrives, so that no packet of its own is in the way."""
+"""The sender has sent all 16 packets when the NAK arrives, so that no other packet is in the way."""
 
 
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:

@@ -180,7 +180,7 @@ class _Seen:
             bytes=frame.frame_bytes,
             payload_bytes=frame.payload_bytes,
             priority=0,
-            marked=frame.is_marked,
+            marked=frame.is_marked or self.action == "mark",
             dropped=is_dropped,
             reason="event" if is_dropped else None,
             flags=" ".join(flags_of(frame, is_corrupt=self.action == "corrupt")) or None,

@@ -93,6 +93,7 @@ def _marking(port: PortSettings, curve: MarkingCurve) -> PortSettings:
 
 
 NO_DIRECTION: Final = "only the simulator cuts one direction of a link: leave one_way out"
+NO_PACKET_EVENTS: Final = "only the simulator and the kernel testbed have packet_event: choose one of them"
 NO_REROUTING: Final = "only the simulator's switches forward around a link: leave reroute_after out"
 
 
@@ -101,9 +102,10 @@ def unsupported_fault(cell: Cell, *, has_packet_events: bool = False) -> str | N
 
     has_packet_events: the testbed carries out packet events.
     """
-    faults = cell.network.breakages if has_packet_events else _others(cell)
+    if cell.network.packet_events and not has_packet_events:
+        return NO_PACKET_EVENTS
     reasons = (_unsupported_loss(loss) for losses in cell.network.losses.values() for loss in losses)
-    broken = (f"a Linux switch has no {type(fault).__name__}" for fault in faults)
+    broken = (f"a Linux switch has no {type(fault).__name__}" for fault in cell.network.breakages)
     rerouted = (NO_REROUTING for outage in cell.network.outages if outage.reroute_after_ns is not None)
     halved = (NO_DIRECTION for outage in cell.network.outages if outage.one_way)
     return next((reason for reason in chain(reasons, rerouted, halved, broken) if reason is not None), None)

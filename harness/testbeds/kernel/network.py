@@ -110,22 +110,14 @@ def _network_commands(cell: Cell, flows: list[NodeFlow]) -> list[Command]:
     return [
         _sysctls(),
         Command(["ip", "-batch", "-"], _lines(_links(topology))),
+        Command(["bridge", "-batch", "-"], _lines(_known_hosts(topology))),
         Command(["rdma", "--batch", "-"], _lines(devices)),
         Command(["tc", "-batch", "-"], _lines(_trees(cell))),
-        *_known_hosts(cell),
     ]
 
 
-def _known_hosts(cell: Cell) -> Iterator[Command]:
-    """Yield the command that tells switches where all hosts are, if there are packet events.
-
-    A switch learns nothing from packets that a relay puts into it, and it would flood them to their sender.
-    """
-    if cell.network.packet_events:
-        yield Command(["bridge", "-batch", "-"], _lines(_known_places(cell.topology)))
-
-
-def _known_places(topology: Topology) -> Iterator[str]:
+def _known_hosts(topology: Topology) -> Iterator[str]:
+    """Tell switches where hosts are: they flood packets to a host that sends none, such as UC's receivers."""
     interfaces = port_interfaces(topology)
     for switch in topology.switch_names():
         for host, address in addresses(topology).items():

@@ -66,6 +66,7 @@ _SENSELESS: Final = (
 )
 """What reading a damaged file may raise."""
 EMPTY: Final[dict[MeasureKind, str]] = {
+    "packets": "no packet of RoCE crossed a recorded port; TCP is not recorded",
     "throughput": "there is no traffic but what measures latency",
     "latency": "no probe was sent",
     "rtt": "no transport of the cell estimates round-trip times, or no flow lasted for a sample",
@@ -170,7 +171,8 @@ def _packets(
         return {}
     packets = list(captured_packets(_content(captured)))
     recorded = Recorded(packets, list(order.ports), cell_ports(cell), end_ns, _struck(cell, flows, account))
-    return {"packets": packets_table(cell, flows, account.prepared, recorded)}
+    table = packets_table(cell, flows, account.prepared, recorded)
+    return {"packets": table} if len(table["t_ps"]) else {}
 
 
 def _struck(cell: Cell, flows: list[NodeFlow], account: Account) -> list[Struck]:

@@ -129,6 +129,7 @@ ROWS: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "last_read_response_lost": _renumbered("read_request", -15, from_ps=TIMEOUT_PS // 2),
     "cnp_delay": _again("cnp", 10_000_000),
     "cnp_interval": _again("cnp", 10_000_000),
+    "cnp_scope": _without("cnp"),
     "mtu_4096": _smaller,
     "queue_pair_reset": _renumbered("ack", -1),
     "uc_loss": _resent,

@@ -11,7 +11,7 @@ from helpers.testbed_orders import engine_calls, node_orders, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.linux_switch import PortSettings
-from rogue.harness.testbeds.ends.switch_ports import outages
+from rogue.harness.testbeds.ends.switch_ports import NO_PACKET_EVENTS, outages
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
@@ -39,7 +39,6 @@ OF_OTHERS = {
     "slow_receiver": "target: h2, rate: 10Mbps",
     "misrouting": "target: s0-h2, destination: h2",
     "flooding": "target: s0, destination: h2",
-    "packet_event": "flow: main/h1->h3, psn: 0, do: drop",
 }
 
 
@@ -65,7 +64,7 @@ def test_fault_made_of_cuts_works_on_all_testbeds(tmp_path: Path, monkeypatch: p
 
 
 def test_no_fault_is_left_out() -> None:
-    assert {"loss", "link_cut", "link_failures", *OF_OTHERS} == set(FAULTS)
+    assert {"loss", "link_cut", "link_failures", "packet_event", *OF_OTHERS} == set(FAULTS)
 
 
 @pytest.mark.parametrize("topology", [STAR, DUMBBELL])
@@ -143,6 +142,22 @@ def test_faults_of_the_simulator_are_refused_elsewhere(
     cell = _cell(tmp_path, STAR, faults)
     assert refusal(KernelTestbed(), cell) == reason
     assert refusal(nodes_of(cell, monkeypatch, kind="nodes")[0], cell) == reason
+
+
+def test_single_packets_are_struck_on_the_simulator_and_in_the_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flows = "main/h0->h3", "main/h9->h3"
+    struck, unknown = (
+        _cell(tmp_path, STAR, f"{{kind: packet_event, flow: {flow}, psn: 0, do: drop}}") for flow in flows
+    )
+    for bed in (SimulatorTestbed(), KernelTestbed()):
+        assert refusal(bed, struck) is None
+        assert (refusal(bed, unknown) or "").startswith("packet_event: the cell has no flow main/h9->h3")
+    assert refusal(nodes_of(struck, monkeypatch, kind="nodes")[0], struck) == NO_PACKET_EVENTS
+    by_id = "{kind: loss, target: h3, model: identification, one_in: 64}"
+    both = _cell(tmp_path, STAR, f"{by_id}, {{kind: packet_event, flow: main/h0->h3, psn: 0, do: drop}}")
+    assert "none beside losses by IP ID" in (refusal(KernelTestbed(), both) or "")
 
 
 def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:

@@ -58,7 +58,9 @@ def prepares(orders: Orders) -> dict[str, Prepare]:
 
 def test_commands_that_build_a_star(tmp_path: Path) -> None:
     commands = planned(tmp_path, text=TWO_HOSTS).commands
-    assert commands[-3].input == LINKS
+    assert commands[1].input == LINKS
+    places = [f"fdb add 02:00:0a:00:00:0{n + 1} dev p{n}b master static" for n in range(2)]
+    assert commands[2].input.splitlines() == places
     devices = "".join(f"link add rxe-{host} type rxe netdev {host}\n" for host in ("h0", "h1"))
     assert (commands[-2].run, commands[-2].input) == (["rdma", "--batch", "-"], devices)
     assert "net.ipv4.conf.default.accept_local=1" in commands[0].run
