@@ -2,25 +2,31 @@
 
 Usage: `beside_uet_htsim.py CHECKOUT [--repeat 5] [--case NAME ...]`.
 `scripts/uet_htsim_build.sh CHECKOUT` builds uet-htsim first. Both simulators run the same traffic in turns,
-each run in a new process. Processor time and largest resident size are those of the whole process: ours
-includes starting Python and reading the experiment. `run_s` is our time without starting, reading, planning
-and building. The output is JSON: medians, and theirs as a multiple of ours.
+each run in a new process. Processor time and largest resident size are those of what a user types: ours is
+`rogue run` of the case, with its plan, its stored tables and its report. `run_s` is the time of the
+simulation alone, in another process. The output is JSON: medians, and theirs as a multiple of ours.
 """
 
 import argparse
 import csv
 import json
-import os
 import re
-import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
+from measuring import ROGUE, Cost, cost_of
+
 ROOT: Final = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "scripts"))
+
+from uet_htsim_cases import read_cases, write_case  # noqa: E402 - a script beside, not in a package
+
 RUNNER: Final = ROOT / "scripts/uet_htsim_run.py"
+MEASURE: Final = "measure=[{kind: throughput, interval: 1ms}]"
+"""A sample per flow and 100 us, as the cases say, would be refused for 8192 flows and a limit of a second."""
 DATACENTER: Final = Path("htsim/sim/datacenter")
 PROGRAM: Final = Path("htsim/sim/build/datacenter/htsim_uec")
 _TAIL: Final = re.compile(r" finished at ([0-9.]+)")
@@ -52,33 +58,18 @@ CASES: Final = {
 }
 
 
-class Cost(NamedTuple):
-    """Resources and output of a process."""
-
-    processor_s: float
-    resident_mib: float
-    output: str
-
-
-def cost_of(command: Sequence[str | Path], directory: Path) -> Cost:
-    """Run a command to its end; CalledProcessError if it fails."""
-    process = subprocess.Popen(command, cwd=directory, stdout=subprocess.PIPE, text=True)
-    assert process.stdout, "asked for above"
-    output = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), command, output)
-    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, output)
-
-
 def measure(case: Case, checkout: Path, repeat: int) -> dict[str, object]:
     """Run both simulators in turns; return medians and ratios."""
-    theirs, ours = list[Cost](), list[Cost]()
+    theirs, ours, figures = list[Cost](), list[Cost](), []
     program = [checkout / PROGRAM, *case.command]
-    for _ in range(repeat):
-        theirs.append(cost_of(program, checkout / DATACENTER))
-        ours.append(cost_of([sys.executable, RUNNER, checkout, "--case", str(case.number)], ROOT))
-    figures = [json.loads(each.output) for each in ours]
+    with TemporaryDirectory() as directory:
+        experiment = write_case(read_cases()[case.number - 1], checkout, Path(directory), {}, 1)
+        command = [ROGUE, "run", experiment, "--set", MEASURE, "--out", Path(directory) / "results"]
+        for _ in range(repeat):
+            theirs.append(cost_of(program, checkout / DATACENTER))
+            ours.append(cost_of(command, ROOT))
+            alone = cost_of([sys.executable, RUNNER, checkout, "--case", str(case.number)], ROOT)
+            figures.append(json.loads(alone.output))
     sides = {"theirs": theirs, "ours": ours}
     found: dict[str, dict[str, float]] = {
         side: {
@@ -88,7 +79,7 @@ def measure(case: Case, checkout: Path, repeat: int) -> dict[str, object]:
         for side, costs in sides.items()
     }
     found["theirs"]["tail_us"] = max(map(float, _TAIL.findall(theirs[0].output)))
-    found["ours"] |= {key: median(each[key] for each in figures) for key in ("tail_us", "build_s", "run_s")}
+    found["ours"] |= {key: median(each[key] for each in figures) for key in ("tail_us", "run_s")}
     there, here = found["theirs"], found["ours"]
     times = {
         "processor_time": there["processor_s"] / here["processor_s"],

@@ -4,8 +4,30 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
+
+ROGUE: Final = Path(sys.executable).with_name("rogue")
+
+
+class Cost(NamedTuple):
+    """Resources and output of a process with its children."""
+
+    processor_s: float
+    resident_mib: float
+    output: str
+
+
+def cost_of(command: Sequence[str | Path], directory: Path) -> Cost:
+    """Run a command to its end; CalledProcessError if it fails."""
+    process = subprocess.Popen(command, cwd=directory, stdout=subprocess.PIPE, text=True)
+    assert process.stdout, "asked for above"
+    output = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), command, output)
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, output)
 
 
 def machine() -> str:

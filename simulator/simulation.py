@@ -147,8 +147,7 @@ class Simulation(Faults, PacketEvents, Switches, Forwarding, Packets):
         self._flow_controls.check_mtu(where, require_integer(where, "mtu_bytes", mtu_bytes, 1, MTU_BYTES_MAX))
         require_connection(where, ack_every, retry_count, timeout_exponent, service)
         spraying = with_selectors(where, spraying, service, control) if self._selects_ports else spraying
-        route_ab, route_ba = self._routes(where, (host_a, host_b), path_seed, spraying, control)
-        path = self._topology.path(route_ab, route_ba)
+        route_ab, route_ba, path = self._routes(where, (host_a, host_b), path_seed, spraying, control)
         round_trip_ps = require_timeout(where, timeout_exponent, path.delay_ps)
         self._check_receivers(where, (a, b), reliability)
         ends = self._engine.connect(
@@ -358,8 +357,8 @@ class Simulation(Faults, PacketEvents, Switches, Forwarding, Packets):
         path_seed: int,
         spraying: Spraying | None,
         control: NicControl | None,
-    ) -> tuple[list[int], list[int]]:
-        """Return the routes in both directions, which need not be the same.
+    ) -> tuple[list[int], list[int], Path]:
+        """Return the routes in both directions, which need not be the same, and the links of both.
 
         ``path_seed`` replaces the source port: it is hashed with both hosts and the simulation's seed.
         Sprayed packets use the first route only for its destination; acknowledgements that are not sprayed
@@ -372,7 +371,8 @@ class Simulation(Faults, PacketEvents, Switches, Forwarding, Packets):
         if spraying is not None:
             self._topology.require_shortest_paths(where, hosts)
         there = self._topology.route(where, *hosts, path_seed)
-        return there, self._topology.route(where, hosts[1], hosts[0], path_seed)
+        back = self._topology.route(where, hosts[1], hosts[0], path_seed)
+        return there, back, self._topology.path(there, back)
 
     def _base_rtts_ps(self, path: Path, mtu_bytes: int) -> tuple[int, int]:
         """Return the base round trips of full packets from either end."""

@@ -93,13 +93,31 @@ def test_quiet_keeps_errors(tmp_path: Path) -> None:
     assert (done.code, done.err.startswith("rogue: nowhere.yaml: got")) == (2, True)
 
 
-def test_help_loads_nothing_heavy() -> None:
-    """The modules that a command loads determine how long it takes to start."""
-    heavy = {"numpy", "pandas", "pyarrow", "matplotlib", "pydantic", "yaml", "rich.progress"}
-    source = "import sys, rogue.harness.cli; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    assert "typer" in done.stdout.split()
-    assert not heavy & set(done.stdout.split())
+HEAVY = {"matplotlib", "numpy", "pandas", "pyarrow", "pydantic", "rich.progress", "scipy", "yaml"}
+LISTS_MODULES = """\
+import sys
+from rogue.harness.cli import main
+try:
+    main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (("--help",), set()),
+        (("list", "transports"), {"pydantic"}),
+        (("plan", "quickstart"), {"numpy", "pydantic", "yaml"}),
+    ],
+)
+def test_command_loads_only_what_it_needs(arguments: tuple[str, ...], needed: set[str]) -> None:
+    """The modules that a command loads determine how long it takes."""
+    command = [sys.executable, "-c", LISTS_MODULES, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "typer" in done.stderr.split()
+    assert HEAVY & set(done.stderr.split()) == needed
 
 
 def test_version(here: Here) -> None:
