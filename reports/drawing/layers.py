@@ -1,9 +1,8 @@
-"""Draw the rows of a figure's data, a layer of marks after the other.
+"""Draw the rows of a figure's data with seaborn, a layer of marks after the other.
 
 Data have a row per mark: `panel`, `series` (which colour and line it has), `mark` (its layer), the columns
 along both axes, and the ends `low` and `high` of an interval, a band or a span. Lines of one series that are
-apart, such as flows, have different `line`s. seaborn draws bars and boxes. It is imported only there, because
-it imports scipy.stats, which takes as long as drawing four figures.
+apart, such as flows, have different `line`s.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -35,9 +35,7 @@ from rogue.reports.transport_styles import (
 
 MARKED_FROM_LINES: Final = 5
 """Number of lines in a panel from which they get markers, besides colours and dashes."""
-DASHES: Final[dict[str, object]] = {
-    "-": "-", "--": (0, (4, 2)), "-.": (0, (6, 2, 1.2, 2)), ":": (0, (1.2, 1.6)),
-}  # fmt: skip
+DASHES: Final[dict[str, object]] = {"-": "", "--": (4, 2), "-.": (6, 2, 1.2, 2), ":": (1.2, 1.6)}
 RULE: Final[Mapping[str, Any]] = {"linewidth": 0.9, "linestyle": (0, (8, 4)), "zorder": 3}
 SHADE_LEAST: Final = 100.0
 """The number of the lightest shade: bytes, less than a packet."""
@@ -139,23 +137,23 @@ def _sample(layer: Layer, colour: str, style: TransportStyle | None = None, line
 
 def _line(axis: Axes, rows: Rows) -> None:
     """Draw lines through the rows as they are, and a band where they have one."""
-    is_marked = rows.layer.kind == "means" or len(rows.names) >= MARKED_FROM_LINES
-    are_apart = "line" in rows.data and rows.data["line"].notna().all()
-    for name, own in rows.by_series():
-        look: dict[str, Any] = {"color": rows.colour(name)}
-        if not rows.layer.mark:
-            look["linestyle"] = DASHES[rows.looks[name].line]
-        if not rows.layer.mark and is_marked:
-            look |= {"marker": rows.looks[name].marker, "markeredgewidth": 0}
-            look["markevery"] = 0.25 if rows.layer.kind == "steps" else None
-        if rows.layer.kind == "steps":
-            look["drawstyle"] = "steps-post"
-        known = own.dropna(subset=[rows.x, rows.y])
-        for _, line in known.groupby("line", sort=False) if are_apart else [("", known)]:
-            axis.plot(line[rows.x].to_numpy(), line[rows.y].to_numpy(), **(look | dict(rows.layer.look)))
-        if rows.layer.kind == "line" and "low" in rows.data:
-            ends = own["low"], own["high"]
-            axis.fill_between(own[rows.x], *ends, color=rows.colour(name), alpha=0.2, linewidth=0)
+    more: dict[str, Any] = {"estimator": None, "sort": False}
+    if "line" in rows.data and rows.data["line"].notna().all():
+        more["units"] = "line"
+    if not rows.layer.mark:
+        is_marked = rows.layer.kind == "means" or len(rows.names) >= MARKED_FROM_LINES
+        more |= {"style": "series", "style_order": rows.names, "markeredgewidth": 0}
+        more["dashes"] = {name: DASHES[rows.looks[name].line] for name in rows.names}
+        more["markers"] = {name: rows.looks[name].marker for name in rows.names} if is_marked else False
+        more["markevery"] = 0.25 if is_marked and rows.layer.kind == "steps" else None
+    if rows.layer.kind == "steps":
+        more["drawstyle"] = "steps-post"
+    sns.lineplot(**rows.settings(**more), ax=axis)
+    if rows.layer.kind == "line" and "low" in rows.data:
+        for name, own in rows.by_series():
+            axis.fill_between(
+                own[rows.x], own["low"], own["high"], color=rows.colour(name), alpha=0.2, linewidth=0
+            )
 
 
 def _means(axis: Axes, rows: Rows) -> None:
@@ -169,11 +167,13 @@ def _means(axis: Axes, rows: Rows) -> None:
 
 def _points(axis: Axes, rows: Rows) -> None:
     look = dict(rows.layer.look)
-    area = look.pop("markersize", 4.5) ** 2
-    for name, every in rows.by_series():
-        own = every.dropna(subset=[rows.x, rows.y])
-        mark = {"marker": rows.looks[name].marker, "color": rows.colour(name)} | look
-        axis.scatter(own[rows.x], own[rows.y], s=area, linewidths=0, **mark)
+    more: dict[str, Any] = {"linewidth": 0, "s": look.pop("markersize", 4.5) ** 2}
+    if "marker" not in look:
+        more |= {"style": "series", "markers": {name: rows.looks[name].marker for name in rows.names}}
+    bare = Rows(
+        rows.data, Layer("points", rows.layer.mark, rows.layer.colour, look), rows.x, rows.y, rows.looks
+    )
+    sns.scatterplot(**bare.settings(**more), ax=axis)
 
 
 def _hollow(axis: Axes, rows: Rows) -> None:
@@ -183,8 +183,6 @@ def _hollow(axis: Axes, rows: Rows) -> None:
 
 def _bars(axis: Axes, rows: Rows) -> None:
     """Draw a bar per row along the axis with numbers, and its interval."""
-    import seaborn as sns
-
     is_across = not pd.api.types.is_numeric_dtype(rows.data[rows.y])
     more = {"orient": "y" if is_across else "x", "saturation": 1.0, "errorbar": None}
     sns.barplot(**rows.settings(**more), ax=axis)
@@ -196,8 +194,6 @@ def _bars(axis: Axes, rows: Rows) -> None:
 
 def _boxes(axis: Axes, rows: Rows) -> None:
     """Draw boxes per name on the vertical axis; each further box holds half of the remaining rows."""
-    import seaborn as sns
-
     more = {"orient": "h", "saturation": 1.0, "width": 0.7, "linewidth": 0.5, "flier_kws": {"s": 6}}
     sns.boxenplot(**rows.settings(**more), ax=axis)
 
@@ -272,18 +268,17 @@ def draw_fields(axis: Axes, grid: pd.DataFrame, text: Callable[[float], str], no
     A field of an infinite number is filled with ink.
     """
     numbers = grid.to_numpy(dtype=np.float64)
-    finite = np.ma.masked_invalid(numbers)
-    axis.pcolormesh(finite, norm=norm, cmap=SHADES, edgecolors=PAPER, linewidth=0.8)
-    axis.set(xlim=(0, numbers.shape[1]), ylim=(numbers.shape[0], 0))
-    axis.spines[:].set_visible(False)
-    for (row, column), number in np.ndenumerate(numbers):
-        words, colour = text(number), ON_LITTLE if norm(number) < 0.5 else ON_MUCH
-        if np.isposinf(number):
-            axis.add_patch(Rectangle((column, row), 1, 1, facecolor=INK, edgecolor=PAPER, linewidth=0.8))
-            words, colour = NEVER, PAPER
-        if not np.isnan(number):
-            place = (column + 0.5, row + 0.5)
-            axis.text(*place, words, color=colour, ha="center", va="center", fontsize="small")
+    words = np.array([[text(number) for number in row] for row in numbers])
+    sns.heatmap(
+        grid.where(np.isfinite(numbers)).astype(float), norm=norm, cmap=SHADES, annot=words, fmt="",
+        annot_kws={"fontsize": "small"}, linewidths=0.8, cbar=False, ax=axis,
+    )  # fmt: skip
+    for label, number in zip(axis.texts, numbers[np.isfinite(numbers)], strict=True):
+        label.set_color(ON_LITTLE if norm(number) < 0.5 else ON_MUCH)
+    for row, column in np.argwhere(np.isposinf(numbers)):
+        axis.add_patch(Rectangle((column, row), 1, 1, facecolor=INK, edgecolor=PAPER, linewidth=0.8))
+        place = (column + 0.5, row + 0.5)
+        axis.text(*place, NEVER, color=PAPER, ha="center", va="center", fontsize="small")
     for ticks, names in ((axis.xaxis, grid.columns), (axis.yaxis, grid.index)):
         ticks.set_ticks(np.arange(len(names)) + 0.5, [plain(str(name), 34) for name in names])
     axis.tick_params(length=0, labelrotation=0)
