@@ -33,20 +33,18 @@ struct FieldsOf<RetryRules> {
 
 template <>
 struct FieldsOf<NicProfile> {
-  static constexpr auto kTable =
-      std::tuple(Field{"limiters", &NicProfile::limiters}, Field{"rate_step_bps", &NicProfile::rate_step},
-                 Field{"actuation_lag_bytes_max", &NicProfile::actuation_lag_max},
-                 Field{"clock_drift_ppm_max", &NicProfile::clock_drift_ppm_max},
-                 Field{"withholds_next_verb", &NicProfile::withholds_next_verb},
-                 Field{"unacknowledged_packets_max", &NicProfile::unacknowledged_packets_max},
-                 Field{"pci_rc_ns", &NicProfile::pci_rc_ns}, Field{"pci_uc_ns", &NicProfile::pci_uc_ns},
-                 Field{"pci_late_ns", &NicProfile::pci_late_ns},
-                 Field{"pci_late_probability", &NicProfile::pci_late_probability},
-                 Field{"retry_rules", &NicProfile::retrying}, Field{"nak_delay_ns", &NicProfile::nak_delay},
-                 Field{"cnp_delay_ns", &NicProfile::cnp_delay},
-                 Field{"resend_delay_ns", &NicProfile::resend_delay},
-                 Field{"cnp_interval_ns", &NicProfile::cnp_interval},
-                 Field{"cnp_scope_number", &NicProfile::cnp_scope});
+  static constexpr auto kTable = std::tuple(
+      Field{"limiters", &NicProfile::limiters}, Field{"rate_step_bps", &NicProfile::rate_step},
+      Field{"actuation_lag_bytes_max", &NicProfile::actuation_lag_max},
+      Field{"clock_drift_ppm_max", &NicProfile::clock_drift_ppm_max},
+      Field{"withholds_next_verb", &NicProfile::withholds_next_verb},
+      Field{"unacknowledged_packets_max", &NicProfile::unacknowledged_packets_max},
+      Field{"pci_rc_ns", &NicProfile::pci_rc_ns}, Field{"pci_uc_ns", &NicProfile::pci_uc_ns},
+      Field{"pci_late_ns", &NicProfile::pci_late_ns},
+      Field{"pci_late_probability", &NicProfile::pci_late_probability},
+      Field{"retry_rules", &NicProfile::retrying}, Field{"nak_delay_ns", &NicProfile::nak_delay},
+      Field{"cnp_delay_ns", &NicProfile::cnp_delay}, Field{"resend_delay_ns", &NicProfile::resend_delay},
+      Field{"cnp_interval_ns", &NicProfile::cnp_interval}, Field{"cnp_scope_number", &NicProfile::cnp_scope});
 };
 
 template <>

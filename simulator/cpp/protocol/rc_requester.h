@@ -69,9 +69,8 @@ class alignas(64) RcRequester {
   Picoseconds deadline() const { return deadline_; }
   const RequesterCounters& counters() const { return counters_; }
   Picoseconds left_nic(std::uint64_t wr_id) const {
-    for (std::uint64_t number = verbs_.head(); number != verbs_.tail(); ++number) {
+    for (std::uint64_t number = verbs_.head(); number != verbs_.tail(); ++number)
       if (verbs_[number].wr_id == wr_id) return verbs_[number].left_nic;
-    }
     return kNever;
   }
   std::uint32_t mtu_bytes() const { return mtu_bytes_; }
@@ -93,7 +92,6 @@ class alignas(64) RcRequester {
   }
 
   PacketDescription describe() const;
-
   // The planned packet's last byte left the NIC at `end`.
   void on_sent(const PacketPlan& plan, Picoseconds end) {
     if (!has_outstanding()) deadline_ = after_timeout(end);
@@ -163,9 +161,7 @@ class alignas(64) RcRequester {
   // On an unreliable connection a verb is done when its last packet has left.
   template <class OnDone>
   void on_left(Picoseconds now, OnDone&& on_done) {
-    while (oldest_left() <= now) {
-      acknowledge_below(verbs_.front().last_psn + 1, now, on_done);
-    }
+    while (oldest_left() <= now) acknowledge_below(verbs_.front().last_psn + 1, now, on_done);
   }
 
   // Call when `deadline()` has come.
@@ -220,7 +216,6 @@ class alignas(64) RcRequester {
   }
 
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
-
   Picoseconds after_timeout(Picoseconds from) const {
     return retransmit_timeout_ == kNever ? kNever : from + retransmit_timeout_;
   }
@@ -269,12 +264,12 @@ class alignas(64) RcRequester {
   }
 
   // Progress refills the retries. Source: InfiniBand architecture, volume 1, 9.9.2.1.1 (the counter is reloaded
-  // whenever an outstanding request is cleared), read as request packet; with `refills_per_verb`, as message.
+  // whenever an outstanding request is cleared), read as request packet; `per_verb`, as message.
   template <class OnDone>
-  void acknowledge_below(std::uint64_t psn, Picoseconds now, OnDone&& on_done, bool refills_per_verb = false) {
+  void acknowledge_below(std::uint64_t psn, Picoseconds now, OnDone&& on_done, bool per_verb = false) {
     if (psn <= unacknowledged_psn_ || psn > sent_psn_) return;
     unacknowledged_psn_ = psn;
-    if (!refills_per_verb || (!verbs_.empty() && verbs_.front().last_psn < psn)) {
+    if (!per_verb || (!verbs_.empty() && verbs_.front().last_psn < psn)) {
       retries_left_ = retry_count_;
       is_retrying_ = false;
     }
@@ -319,8 +314,7 @@ class alignas(64) RcRequester {
   void start_at(std::uint64_t psn) {
     unacknowledged_psn_ = next_psn_ = sent_psn_ = posted_psn_ = sendable_psn_ = psn;
     next_verb_ = verbs_.tail();
-    reads_posted_ = reads_under_way_ = 0;
-    recovery_end_psn_ = 0;
+    recovery_end_psn_ = reads_posted_ = reads_under_way_ = 0;
     is_gap_known_ = is_retrying_ = false;
     deadline_ = kNever;
   }
@@ -352,12 +346,10 @@ class alignas(64) RcRequester {
   std::uint64_t next_psn_ = 0;      // to be sent next
   std::uint64_t sent_psn_ = 0;      // one past the highest ever sent
   std::uint64_t sendable_psn_ = 0;  // one past the last that need not wait
-  std::uint64_t verb_first_psn_ = 0;
-  std::uint64_t verb_last_psn_ = 0;
+  std::uint64_t verb_first_psn_ = 0, verb_last_psn_ = 0;
   std::uint64_t unacknowledged_psn_ = 0;
   std::uint32_t verb_last_payload_bytes_ = 0;
-  std::uint32_t mtu_bytes_;
-  std::uint32_t ack_every_packets_;
+  std::uint32_t mtu_bytes_, ack_every_packets_;
   bool is_plain_ = true;
   bool is_unreliable_, is_described_ = is_unreliable_;  // every packet
   bool withholds_next_verb_;
@@ -365,10 +357,8 @@ class alignas(64) RcRequester {
   std::uint64_t posted_psn_ = 0;  // one past the last posted
   Picoseconds deadline_ = kNever;
   RetryRules retrying_;
-  std::uint32_t retry_count_, retries_left_, reads_posted_ = 0;
-  std::uint32_t reads_under_way_ = 0;  // their requests have been sent
-  bool is_gap_known_ = false;
-  bool is_retrying_ = false;            // since the retries were refilled
+  std::uint32_t retry_count_, retries_left_, reads_posted_ = 0, reads_under_way_ = 0;  // requests sent
+  bool is_gap_known_ = false, is_retrying_ = false;  // retrying: since the retries were refilled
   std::uint64_t recovery_end_psn_ = 0;  // what lies below has been lost or discarded, and is sent again
   std::uint64_t cap_packets_, window_packets_;  // largest numbers in flight: the card's limit, and within it
   std::uint64_t next_verb_ = 0;                 // running number of the verb that next_psn_ lies in
