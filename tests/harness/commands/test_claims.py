@@ -108,7 +108,7 @@ def test_a_run_alone_keeps_its_own_verdicts(tmp_path: Path) -> None:
 @pytest.fixture
 def old_run(tmp_path: Path) -> Path:
     file = "experiments/rogue-paper/figure-14a.yaml"
-    sample = Sample(transports=("roce",), repetitions=1, seconds=1.0, file=file)
+    sample = Sample(transports=("rogue",), repetitions=1, seconds=1.0, file=file)
     return write_sample_run(tmp_path / "results" / "old", sample)
 
 
