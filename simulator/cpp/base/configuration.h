@@ -48,10 +48,10 @@ struct NicProfile {
   std::int64_t pci_late_ns = 0;
   double pci_late_probability = 0;
   RetryRules retrying{};
-  Picoseconds nak_delay{};                      // from the packet that shows a gap to its NAK
-  Picoseconds cnp_delay{};                      // from a marked packet to its CNP
-  Picoseconds resend_delay{};                   // from a NAK to the first packet that is sent again
-  Picoseconds cnp_interval = kNever;            // least time between CNPs; kNever: as the control has it
+  Picoseconds nak_delay{};            // from the packet that shows a gap to its NAK
+  Picoseconds cnp_delay{};            // from a marked packet to its CNP
+  Picoseconds resend_delay{};         // from a NAK to the first packet that is sent again
+  Picoseconds cnp_interval = kNever;  // least time between CNPs; kNever: as the control has it
   CnpScope cnp_scope = CnpScope::kQueuePair;
 };
 

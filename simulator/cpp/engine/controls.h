@@ -76,7 +76,7 @@ class NicControls {
   World& world_;
   std::vector<ControlledQueuePair> queue_pairs_;  // by number, if any has a control
   std::map<std::pair<std::uint32_t, std::uint32_t>, Picoseconds> next_cnps_;  // see next_cnp()
-  PacketTable<Stamp> stamps_;                     // if any control wants acknowledgements
+  PacketTable<Stamp> stamps_;  // if any control wants acknowledgements
 };
 
 // Feedback from switches to senders: fair rates in separate packets, and telemetry in data packets.

@@ -34,7 +34,8 @@ class Reliabilities {
   void copy(PacketIndex from, PacketIndex to) {
     const PacketKind kind = world_.pool[from].kind;
     if (kind == PacketKind::kData) data_packets_[to] = DataPacket{data_packets_[from]};
-    if (kind == PacketKind::kAcknowledgement) acknowledgements_[to] = Acknowledgement{acknowledgements_[from]};
+    if (kind == PacketKind::kAcknowledgement)
+      acknowledgements_[to] = Acknowledgement{acknowledgements_[from]};
   }
   const Acknowledgement& acknowledgement_of(PacketIndex index) { return acknowledgements_[index]; }
 

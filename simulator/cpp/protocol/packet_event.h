@@ -40,23 +40,22 @@ constexpr PacketClass class_of(PacketKind kind, bool is_negative) {
 
 struct PacketEvent {
   static constexpr std::string_view kName = "packet_event";
-  std::uint32_t host = 0;                     // that sends the packet
-  std::vector<std::uint32_t> queue_pairs{};   // numbers of those of its flow
+  std::uint32_t host = 0;                    // that sends the packet
+  std::vector<std::uint32_t> queue_pairs{};  // numbers of those of its flow
   PacketClass packet = PacketClass::kData;
-  std::optional<std::uint64_t> psn{};         // as in the table of packets; none: any
-  std::uint64_t transmission = 1;             // of the packets that match, counted from 1
+  std::optional<std::uint64_t> psn{};  // as in the table of packets; none: any
+  std::uint64_t transmission = 1;      // of the packets that match, counted from 1
   PacketAction action = PacketAction::kDrop;
-  Picoseconds delay{};                        // kDelay
-  std::uint32_t packets = 0;                  // kDuplicate: copies; kReorder: later packets that go first
+  Picoseconds delay{};        // kDelay
+  std::uint32_t packets = 0;  // kDuplicate: copies; kReorder: later packets that go first
 };
 template <>
 struct FieldsOf<PacketEvent> {
   using Event = PacketEvent;
-  static constexpr auto kTable =
-      std::tuple(Field{"host", &Event::host}, Field{"queue_pairs", &Event::queue_pairs},
-                 Field{"packet", &Event::packet}, Field{"psn", &Event::psn},
-                 Field{"transmission", &Event::transmission}, Field{"action", &Event::action},
-                 Field{"delay_ns", &Event::delay}, Field{"packets", &Event::packets});
+  static constexpr auto kTable = std::tuple(
+      Field{"host", &Event::host}, Field{"queue_pairs", &Event::queue_pairs}, Field{"packet", &Event::packet},
+      Field{"psn", &Event::psn}, Field{"transmission", &Event::transmission}, Field{"action", &Event::action},
+      Field{"delay_ns", &Event::delay}, Field{"packets", &Event::packets});
 };
 
 struct PacketIdentity {

@@ -150,7 +150,8 @@ void Engine::apply_events(std::uint32_t number, Packet packet) {
   if (treatment.holder) return;
   for (Watch& watch : watches_) {
     if (!watch.held || watch.link != number || !watch.packet.is_of_flow(identity)) continue;
-    if (watch.packet.event().action == PacketAction::kReorder && watch.packet.is_overtaken()) release_held(watch);
+    if (watch.packet.event().action == PacketAction::kReorder && watch.packet.is_overtaken())
+      release_held(watch);
   }
 }
 
