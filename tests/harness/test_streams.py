@@ -55,6 +55,7 @@ COMMANDS: Final = {
     "compare RUN RUN": 0,
     "compare RUN damaged": 5,
     "gate RUN RUN": 0,
+    "conformance nowhere.yaml": 2,
     "gate RUN damaged": 5,
     "export RUN": 0,
     "export damaged": 5,

@@ -51,7 +51,7 @@ WORKLOADS_OWN: Mapping[str, tuple[Values, Values]] = {
         {"senders": 2, "size": "20KB"},
         {
             "senders": 1, "connections": 2, "size": "30KB", "verb": "read", "verb_size": "5KB",
-            "repeat_for": "9ms",
+            "repeat_for": "9ms", "start_within": "1ms",
         },
     ),
     "staggered": (

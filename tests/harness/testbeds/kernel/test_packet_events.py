@@ -69,6 +69,7 @@ def numbered(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(transmission=rows.groupby(["flow_id", "psn"]).cumcount() + 1)
 
 
+@pytest.mark.needs("kernel")
 def test_exactly_the_named_transmissions_are_struck(bed: KernelTestbed, tmp_path: Path) -> None:
     events = random_events(seed=59)
     faults = ", ".join(
