@@ -6,13 +6,14 @@ import io
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.sample_run import Sample, write_sample_run
 from helpers.small_runs import claim_of
-from matplotlib.figure import Figure
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 
 from rogue.reports.claims import claims_sha256, read_claims
 from rogue.reports.comparison.two_runs import compare
@@ -99,18 +100,19 @@ def test_result_in_brief_has_claims_of_the_own_experiment_only(
 def test_files_are_read_once_and_progress_is_reported(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read, drawn = [], []
     told: list[tuple[int, int, str]] = []
-    parse, save = load.parse_table, Figure.savefig
+    parse = load.parse_table
+    draw: Any = FigureCanvasSVG.print_svg
 
     def parsed(content: bytes, name: str) -> object:
         read.append((name, content))
         return parse(content, name)
 
-    def saved(figure: Figure, *args: object, **kwargs: object) -> None:
-        drawn.append(figure)
-        save(figure, *args, **kwargs)  # type: ignore[arg-type]
+    def printed(canvas: Any, *args: object, **kwargs: object) -> None:
+        drawn.append(canvas.figure)
+        draw(canvas, *args, **kwargs)
 
     monkeypatch.setattr(load, "parse_table", parsed)
-    monkeypatch.setattr(Figure, "savefig", saved)
+    monkeypatch.setattr(FigureCanvasSVG, "print_svg", printed)
     page = build(run, counted=lambda *count: told.append(count)).read_text()
     stored = [(path.stem, path.read_bytes()) for path in run.glob("cells/*/*.parquet")]
     assert all(read.count(file) <= stored.count(file) for file in read)

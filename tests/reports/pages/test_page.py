@@ -205,7 +205,7 @@ def test_two_runs_on_one_page_do_not_clash(tmp_path: Path) -> None:
 
 def test_each_claim_has_an_anchor_its_figure_and_its_command(html: str, page: Page) -> None:
     claims = {name for name in page.ids if name.startswith("run1-claim-")}
-    assert "run1-claim-R-21-roce-failures" in claims
+    assert "run1-claim-R-21-roce-goodput" in claims
     labels = [a.get("aria-label") or "" for a in page.all("a")]
     for name in claims:
         identifier = name.removeprefix("run1-claim-")

@@ -72,7 +72,7 @@ def test_column_without_any_value_is_left_out(tmp_path: Path) -> None:
 
 def test_value_that_another_transport_has_is_a_dash(results: Results) -> None:
     table = table_named(metric_tables(results), "What the agent believes")
-    assert [value.text for value in table.rows[1][2:]] == ["–"] * 8
+    assert [value.text for value in table.rows[1][2:]] == ["–"] * 9
     assert read_csv(table.csv_href)[1]["rtt_p50_ns_mean"] == ""
 
 
