@@ -100,7 +100,7 @@ def test_the_engine_carries_fair_rates_without_a_loss(
 
 
 IDEAL_BPS = 10e9 * 1024 / 1106
-POINT = ["topology.delay", "seed"]
+POINT = ["seed"]
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +117,10 @@ def goodput(run: ExperimentRun) -> pd.DataFrame:
 
 @pytest.mark.long
 class TestFourToOne:
-    def test_ten_runs(self, run: ExperimentRun, goodput: pd.DataFrame) -> None:
+    def test_five_runs(self, run: ExperimentRun, goodput: pd.DataFrame) -> None:
         assert run.seeds() == {1, 2, 3, 4, 5}
         assert (goodput.groupby(POINT).size() == 40).all()
-        assert len(goodput.groupby(POINT)) == 10
+        assert len(goodput.groupby(POINT)) == 5
 
     def test_aggregate(self, goodput: pd.DataFrame) -> None:
         aggregate = goodput.groupby([*POINT, "t_ns"])["goodput_bps"].sum().groupby(POINT).mean() / IDEAL_BPS

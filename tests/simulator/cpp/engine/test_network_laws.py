@@ -153,8 +153,24 @@ def comes_to_an_end(drawn: RandomNetwork) -> bool:
     """True if all flows finish in spite of losses."""
     if drawn.misroutings:
         return False  # where packets never arrive TCP tries for ever, and pauses can wait in a loop
+    if trims_every_packet(drawn):
+        return False
     reliabilities = (flow.connection["reliability"] for flow in drawn.flows)
     return not any(each is not None and each.name in RESTLESS for each in reliabilities)
+
+
+HEADERS_BYTES = 200
+"""More than the headers of any packet."""
+
+
+def trims_every_packet(drawn: RandomNetwork) -> bool:
+    """True if a port's trimming threshold, in proportion to its rate, is below one packet."""
+    trimming, at_bps = drawn.features["trimming"], drawn.features["thresholds_at_bps"]
+    if trimming is None or not at_bps:
+        return False
+    slowest_bps = min(link.rate_bps for link in (*drawn.trunks, *(link for _, link in drawn.hosts)))
+    packet_bytes = max(flow.connection["mtu_bytes"] for flow in drawn.flows) + HEADERS_BYTES
+    return bool(trimming.above_bytes * slowest_bps / at_bps < packet_bytes)
 
 
 def loses_messages_of_switches(drawn: RandomNetwork) -> bool:
