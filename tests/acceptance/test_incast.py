@@ -30,7 +30,7 @@ class TestTwentySecondsFiveSeeds:
         medians = goodput_shares(full, "rogue").groupby("seed")["share"].apply(nearest_rank, percent=50)
         assert sorted(medians.index) == [1, 2, 3, 4, 5]
         assert abs(medians.median() - 1) <= 0.03, medians
-        # 0.946 to 0.998 with the values of ADR 18; within 0.05 with links of 1 us and the estimator `drained`.
+        # 0.946 to 0.998 with the values of ADR 18; within 0.05 with links of 1 us and estimator `drained`.
         assert (abs(medians - 1) <= 0.06).all(), medians
 
     def test_slow_seconds_stay_near_the_share(self, full: ExperimentRun) -> None:
