@@ -36,7 +36,7 @@ class Packet(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """True unless it went on, also as copies."""
+        """True if neither it nor a copy of it was forwarded."""
         return self.reason not in ("", FLOODED)
 
     @property

@@ -60,7 +60,7 @@ class PacketEnd(NamedTuple):
 
 @dataclass(frozen=True)
 class CaptureOrder:
-    """Which packets to record."""
+    """The ports and flows whose packets are recorded."""
 
     ports: Mapping[str, PortDirection]
     packets_max: int

@@ -1,4 +1,4 @@
-"""How NICs react to single lost and marked packets, and how their profiles change that."""
+"""Tests: reactions of NICs to single lost and marked packets, by profile."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,7 +24,7 @@ def lost(psn: int, transmission: int = 1, **event: Any) -> dict[str, Any]:
 def run(
     profile: NicProfile, *events: dict[str, Any], packets: int = 20, verbs: int = 1, **connection: Any
 ) -> tuple[Host, Simulation]:
-    """WRITE verbs of so many packets from h0 to h1, where events happen to some; an ACK per verb."""
+    """WRITE verbs with a number of packets each from h0 to h1, where events happen to some; an ACK per verb."""
     simulation = Star(hosts=2, profile=profile).build()
     simulation.record_packets()
     end = connect(simulation, "h0", "h1", timeout_exponent=3, **connection)

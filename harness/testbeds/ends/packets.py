@@ -112,7 +112,7 @@ class Struck:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the switches recorded of a cell."""
+    """Packets that the switches recorded, and the facts to interpret them."""
 
     packets: Sequence[CapturedPacket]
     ports: Sequence[str]
@@ -125,7 +125,7 @@ class Recorded:
 
 
 class _Identity(NamedTuple):
-    """What stays the same of a packet from port to port."""
+    """Headers that identify a packet from port to port."""
 
     source: str
     destination: str
@@ -276,5 +276,5 @@ def _longest_ns(port: PortSettings) -> int:
 
 
 def _reason(port: PortSettings) -> str | None:
-    """Return why a packet was lost at a port; None if its link loses packets, too."""
+    """Return why a packet was lost at a port; None if its link also loses packets."""
     return None if port.loss_probability or port.lost_ip_id_mask else "buffer"

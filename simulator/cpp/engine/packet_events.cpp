@@ -8,7 +8,7 @@
 
 namespace simulator {
 
-// A switch that a delayed packet comes back to at an instant of its own does not run ahead.
+// A switch that a delayed packet comes back to at its own instant does not run ahead.
 void PacketEvents::add(const PacketEvent& event) {
   engine_.require_no_switch_ahead("packet_event", engine_.now_);
   const std::uint32_t link = world_.nics[world_.nodes[event.host].index].link;
@@ -21,7 +21,7 @@ void PacketEvents::add(const PacketEvent& event) {
   watches_.push_back({PacketWatch(event), link, timer});
 }
 
-// Takes over a packet that has come over the link: it goes on from here, or it does not.
+// Takes over a packet that has come over the link: it continues from here, or ends.
 void PacketEvents::on_arrival(std::uint32_t link, PacketIndex index) {
   const PacketIdentity identity = identify(index);
   PacketTreatment treatment;
