@@ -24,7 +24,7 @@ def lost(psn: int, transmission: int = 1, **event: Any) -> dict[str, Any]:
 def run(
     profile: NicProfile, *events: dict[str, Any], packets: int = 20, verbs: int = 1, **connection: Any
 ) -> tuple[Host, Simulation]:
-    """WRITE verbs from h0 to h1, each of several packets; events happen to some, and each verb draws an ACK."""
+    """Send WRITE verbs of some packets from h0 to h1, with an ACK for each verb; events happen to some."""
     simulation = Star(hosts=2, profile=profile).build()
     simulation.record_packets()
     end = connect(simulation, "h0", "h1", timeout_exponent=3, **connection)
