@@ -78,8 +78,9 @@ def conformance(
         outcomes = _run(testbed, nic, out or DEFAULT_OUT, jobs, is_trusted=trusts_inventory)
     if write_profile is not None:
         from rogue.harness.conformance.profile import measured_text
+        from rogue.harness.conformance.run import built_in_name
 
-        write_output(write_profile, measured_text(outcomes, device, nic))
+        write_output(write_profile, measured_text(outcomes, device, built_in_name(nic)))
         inform(f"profile: {write_profile}")
     _print(outcomes, device, nic, as_json=as_json)
     return ExitCode.OK

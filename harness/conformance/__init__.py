@@ -1,1 +1,1 @@
-"""Hold a NIC to what specifications and its profile say about single packets."""
+"""Compare a NIC's reactions to single packets with the specifications and its profile."""

@@ -17,7 +17,7 @@ Value = float | int | str
 
 
 class Verdict(StrEnum):
-    """Result of a reading or of a check, the best first."""
+    """Result of a reading or check, in rising precedence: a check has the highest of its readings."""
 
     NOT_APPLICABLE = "not applicable"
     MEASURED = "measured"

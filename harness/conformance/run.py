@@ -54,6 +54,13 @@ def profile_named(nic: str | None) -> NicProfile | None:
     raise UsageError(f"--nic: got {nic!r}, expected one of {', '.join(PROFILES)}, or a YAML file; {advice}.")
 
 
+def built_in_name(nic: str | None) -> str | None:
+    """Return the profile of the simulator that a profile is, or is like; `nic` has been read before."""
+    if nic is None or nic in PROFILES:
+        return nic
+    return read_nic_profile(read_source(Path(nic), nic)).like
+
+
 def plan_base(testbed: Testbed, nic: str | None) -> Plan:
     """Plan the experiment that all checks start from; its own cell does not run."""
     return replace(make_plan(load_named(EXPERIMENT, _settings({}, nic)), testbed), cells=())

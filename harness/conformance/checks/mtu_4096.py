@@ -24,7 +24,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
 CHECK = Check(
     title="MTU of 4096 bytes",
     group="other services and sizes",
-    requires="Packets are numbered one by one at any MTU, and only the last of a message is shorter than it.",
+    requires="Each packet raises the PSN by one at any MTU; all packets of a message but the last are full.",
     source="InfiniBand Architecture, volume 1, 9.7.2 (PSN) and 9.7.4 (packet length against the MTU)",
     settings={"topology.mtu": MTU_BYTES, "faults": [event("drop", 1)]},
     read=read,

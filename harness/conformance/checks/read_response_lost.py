@@ -1,4 +1,4 @@
-"""A lost response to a READ: the next one is an implied NAK, and the rest is requested again at once."""
+"""Check that after a lost READ response the rest is requested well before the timeout (implied NAK)."""
 
 from collections.abc import Iterator
 

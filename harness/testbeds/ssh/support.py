@@ -106,7 +106,9 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
 NOT_OURS: Final[dict[MeasureKind, str]] = {
     measure: f"the switch is not ours: its {measure} are not read" for measure in NOT_MEASURED
 }
-NOT_HERE: Final[dict[MeasureKind, str]] = {"packets": "only the simulator records packets"}
+NOT_HERE: Final[dict[MeasureKind, str]] = {
+    "packets": "only the simulator and the kernel testbed record packets"
+}
 KERNEL_TCPS: Final = tuple(name for name, base in BASES.items() if base.is_in_kernels)
 
 
