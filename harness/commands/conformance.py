@@ -20,6 +20,7 @@ from rogue.harness.terminal import align, error_console, inform, notify, print_d
 from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
 from rogue.reports.quantities import counted
 from rogue.workloads.printable import printable
+from rogue.workloads.records import CellStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,11 +72,12 @@ def conformance(
         testbed = nodes
     if nic is None and pcap is None:
         nic = USUAL_NIC.get(testbed, OTHER_NIC)
+    failed = 0
     if pcap is not None:
         device, outcomes = str(pcap), _read_capture(pcap, nic)
     else:
         device = testbed
-        outcomes = _run(testbed, nic, out or DEFAULT_OUT, jobs, is_trusted=trusts_inventory)
+        outcomes, failed = _run(testbed, nic, out or DEFAULT_OUT, jobs, is_trusted=trusts_inventory)
     if write_profile is not None:
         from rogue.harness.conformance.profile import measured_text
         from rogue.harness.conformance.run import built_in_name
@@ -83,13 +85,15 @@ def conformance(
         write_output(write_profile, measured_text(outcomes, device, built_in_name(nic)))
         inform(f"profile: {write_profile}")
     _print(outcomes, device, nic, as_json=as_json)
-    return ExitCode.OK
+    if failed:
+        notify(f"{counted(failed, 'cell')} failed, so that their checks have no result.")
+    return ExitCode.CELLS_FAILED if failed else ExitCode.OK
 
 
 def _run(
     testbed: str, nic: str | None, out: Path, jobs: int | None, *, is_trusted: bool
-) -> Sequence[Outcome]:
-    """Run all checks in one run directory, and write its page."""
+) -> tuple[Sequence[Outcome], int]:
+    """Run all checks in one run directory, and write its page; return how many cells failed besides."""
     from rogue.harness.commands.growing_run import write_files
     from rogue.harness.conformance.run import (
         plan_all,
@@ -116,7 +120,7 @@ def _run(
         page = page_html(outcomes, found.name, nic)
         write_files(run, {PAGE: page, JSON_FILE: json.dumps(content(outcomes, found.name, nic), indent=1)})
     inform(f"page: {run.directory / PAGE}")
-    return outcomes
+    return outcomes, sum(cell.status is CellStatus.FAILED for cell in run.manifest.cells)
 
 
 def _read_capture(file: Path, nic: str | None) -> Sequence[Outcome]:

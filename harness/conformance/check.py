@@ -51,6 +51,8 @@ class Reading:
     """What the NIC's profile has; None where it has nothing."""
     unit: str = ""
     """`ns`, or nothing for counts and words."""
+    ruled: Required | None = None
+    """Values that show the rule of a NIC profile that the reading decides (`Check.profile_fields`)."""
 
     @property
     def verdict(self) -> Verdict:

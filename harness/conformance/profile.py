@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rogue.harness.conformance.check import Outcome, Reading, Verdict
-from rogue.harness.data.nic_profile import RULES, profile_text
+from rogue.harness.data.nic_profile import RULES, is_in_range, profile_text
 
 NOTED: Final = {
     "resend_from": "recovery",
@@ -34,8 +34,12 @@ def measured_text(outcomes: Sequence[Outcome], device: str, like: str | None) ->
 
 
 def _value(field: str, reading: Reading) -> int | None:
+    """Return the value of a field, or None if the reading does not decide it."""
     if reading.value is None or isinstance(reading.value, str):
         return None
     if field in RULES:
-        return reading.verdict is not Verdict.SPECIFIED
-    return round(reading.value)
+        is_specified = reading.verdict is Verdict.SPECIFIED
+        is_as_ruled = reading.ruled is not None and reading.ruled.holds(reading.value)
+        return is_as_ruled if is_specified or is_as_ruled else None
+    value = round(reading.value)
+    return value if is_in_range(field, value) else None

@@ -89,6 +89,11 @@ class Trace:
     retry_count: int | None = None
     """Attribute of the queue pair; None for a capture."""
 
+    @property
+    def is_reliable_write(self) -> bool:
+        """True if requests over RC carry the payload, so that the receiver answers a gap with a NAK."""
+        return self.service == "rc" and not self.of_kind("read_request", "read_response")
+
     def of_kind(self, *kinds: str) -> list[Seen]:
         """Return what was sent of these kinds."""
         return [packet for packet in self.sent if packet.kind in kinds]

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final, NamedTuple
 
 from rogue.harness.errors import UsageError
@@ -50,8 +51,11 @@ class Capture:
 def read_capture(path: Path) -> Capture:
     """Read a capture; UsageError if the file is none."""
     try:
-        if path.stat().st_size > BYTES_MAX:
-            got = f"{path}: got {path.stat().st_size} bytes, expected at most {BYTES_MAX}"
+        found = path.stat()
+        if not S_ISREG(found.st_mode):
+            raise UsageError(f"{path}: got no regular file, expected a capture; name a pcap or pcapng file.")
+        if found.st_size > BYTES_MAX:
+            got = f"{path}: got {found.st_size} bytes, expected at most {BYTES_MAX}"
             raise UsageError(f"{got}; cut the capture, for example with `editcap -c`.")
         content = path.read_bytes()
     except OSError as error:

@@ -25,7 +25,8 @@ RULES: Final = ("is_endless_at_seven", "waits_at_read_gap")
 """Rules of retries, each true or false."""
 MEASURABLE: Final = (*NUMBERS, *RULES)
 """Fields of a profile that conformance measures."""
-VALUE_MAX: Final = 10**10
+DELAY_MAX_NS: Final = 10**10
+PACKETS_MAX: Final = 2**31 - 1
 
 
 def read_nic_profile(source: DataSource) -> NicOfFile:
@@ -47,15 +48,22 @@ def read_nic_profile(source: DataSource) -> NicOfFile:
         if name not in MEASURABLE:
             advice = did_you_mean(name, MEASURABLE)
             raise source.wrong(str(name), f"one of {', '.join(MEASURABLE)}", advice, VALUES)
-        expected = "true or false" if name in RULES else f"a whole number from 0 to {VALUE_MAX}"
-        is_right = isinstance(value, bool) if name in RULES else _is_count(value)
+        low, high = _range_of(name)
+        expected = "true or false" if name in RULES else f"a whole number from {low} to {high}"
+        is_right = isinstance(value, bool) if name in RULES else is_in_range(name, value)
         if not is_right:
             raise source.wrong(repr(value), expected, place=f"{VALUES}.{name}")
     return NicOfFile(source.file, like, tuple(values.items()))
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= VALUE_MAX
+def _range_of(name: str) -> tuple[int, int]:
+    return (1, PACKETS_MAX) if name == "ack_every_packets" else (0, DELAY_MAX_NS)
+
+
+def is_in_range(name: str, value: object) -> bool:
+    """Tell whether a number of a profile can have a value."""
+    low, high = _range_of(name)
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
 def profile_text(comment: str, like: str, values: Mapping[str, int], measured: Mapping[str, object]) -> str:

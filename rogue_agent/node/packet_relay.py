@@ -55,7 +55,7 @@ class Detour:
         for number, delay_ns in enumerate({0, *delays_ns}):
             self._doors[delay_ns] = self._door(f"{self._name}d{number}", delay_ns)
         self.tap = self._stack.enter_context(
-            socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL_PROTOCOLS))
+            socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)  # receives nothing before it is bound
         )
         attach_filter(self.tap, direct_filter(map(int, map(IPv4Address, self._addresses))))
         self.tap.setsockopt(_SOL_PACKET, _IGNORE_OUTGOING, 1)
@@ -181,17 +181,20 @@ class Relay:
     def __enter__(self) -> "Relay":
         if self._process.stdout.read(len(_READY)) != _READY:
             self._process.wait()
-            said = self._log.read_text(errors="replace").strip().splitlines()
-            raise AgentError(
-                ErrorKind.CONFIGURATION, f"packet_event: {said[-1] if said else 'no reason given'}"
-            )
+            raise self._failure()
         return self
+
+    def _failure(self) -> AgentError:
+        """Return the error with the last words of the process."""
+        said = self._log.read_text(errors="replace").strip().splitlines()
+        return AgentError(ErrorKind.CONFIGURATION, f"packet_event: {said[-1] if said else 'no reason given'}")
 
     def close(self) -> list[Struck]:
         """End the process; return the events that happened."""
         self._process.stdin.close()
         text = b"".join(iter(partial(self._process.stdout.read, 1 << 16), b""))
-        self._process.wait()
+        if self._process.wait() != 0:
+            raise self._failure()
         return [Struck(*each) for each in json.loads(text or b"[]")]
 
     def __exit__(

@@ -139,7 +139,7 @@ def decode(frame: bytes) -> Frame | None:
 def decode_ip(packet: bytes, start: int = 0) -> Frame | None:
     """Decode an IP packet that begins at `start`; return None if it has no whole BTH of RoCEv2."""
     ip = _ip(packet, start)
-    if ip is None or len(packet) < ip.udp + _UDP_BYTES + _BTH_BYTES:
+    if ip is None or min(len(packet), ip.end - _ICRC_BYTES) < ip.udp + _UDP_BYTES + _BTH_BYTES:
         return None
     udp_port, port = struct.unpack_from(">HH", packet, ip.udp)
     opcode, bits, _, to_qp, numbered = struct.unpack_from(">BBHII", packet, ip.udp + _UDP_BYTES)

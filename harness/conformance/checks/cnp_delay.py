@@ -12,7 +12,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     marked = [packet for packet in trace.arrived_of("write", "send", "read_response") if packet.is_marked]
     if len(marked) != 1:
         return
-    cnps = trace.of_kind("cnp")
+    cnps = [cnp for cnp in trace.of_kind("cnp") if cnp.t_ns >= marked[0].t_ns]
     yield Reading("CNPs for one mark", len(cnps), exactly(1))
     profile = about_ns(nic.cnp_delay_ns) if nic else None
     yield Reading("mark to CNP", cnps[0].t_ns - marked[0].t_ns if cnps else None, None, profile, "ns")

@@ -11,7 +11,7 @@ CORRUPT = 4
 
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read the reply to the packet behind the corrupt one."""
-    corrupt = {packet.psn for packet in trace.discarded}
+    corrupt = {packet.psn for packet in trace.discarded if trace.is_reliable_write}
     for gap in [gap for gap in trace.gaps if gap.psn in corrupt][:1]:
         naks = trace.naks_of(gap)
         yield Reading("NAKs for the gap", len(naks), exactly(1))

@@ -11,6 +11,8 @@ LAST = 15
 
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read the first recovery without a NAK."""
+    if not trace.is_reliable_write:
+        return
     lost = [packet for packet in trace.data if packet.is_lost and "last" in packet.flags]
     if trace.timeout_ns is not None and not lost:
         return

@@ -11,7 +11,7 @@ LOST = 4
 
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read the NAKs of a gap whose packet was lost again, and what ended it."""
-    for gap in trace.gaps[:1]:
+    for gap in trace.gaps[:1] if trace.is_reliable_write else ():
         again = [rewind for rewind in trace.rewinds if gap.psn in rewind.resent]
         if len(again) > 1:
             yield Reading("NAKs for the gap", len(trace.naks_of(gap)), exactly(1))

@@ -16,7 +16,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
         return
     yield Reading("payload of full packets, bytes", max(sizes), exactly(MTU_BYTES))
     yield Reading("sizes of full packets", len(sizes), exactly(1))
-    for gap in trace.gaps[:1]:
+    for gap in trace.gaps[:1] if trace.is_reliable_write else ():
         naks = trace.naks_of(gap)
         yield Reading("number in the NAK", naks[0].psn if naks else None, exactly(gap.psn))
 

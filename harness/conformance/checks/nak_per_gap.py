@@ -11,7 +11,7 @@ LOST = 4
 
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read the NAKs of the first gap."""
-    for gap in trace.gaps[:1]:
+    for gap in trace.gaps[:1] if trace.is_reliable_write else ():
         naks = trace.naks_of(gap)
         yield Reading("NAKs for the gap", len(naks), exactly(1))
         number = naks[0].psn if naks else None

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator
 
-from rogue.harness.conformance.check import Check, Reading, Required, about_ns, at_most, event, exactly
+from rogue.harness.conformance.check import (
+    Check,
+    Reading,
+    Required,
+    about_ns,
+    allowed_timeout,
+    at_most,
+    event,
+    exactly,
+)
 from rogue.harness.conformance.trace import Trace
 from rogue.simulator import NicProfile
 
@@ -26,7 +35,7 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
         waited_ns = again.t_ns - gap.revealed.t_ns if again else None
         soon = None if trace.timeout_ns is None else at_most(trace.timeout_ns / 2, "ns")
         profile = _profile(trace, nic)
-        yield Reading("new request after", waited_ns, soon, profile, "ns")
+        yield Reading("new request after", waited_ns, soon, profile, "ns", allowed_timeout(trace))
         yield Reading("first packet requested", again.psn if again else None, exactly(gap.psn))
 
 

@@ -12,6 +12,8 @@ LATE, OVERTAKEN_BY = 4, 8
 
 def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
     """Read the reply to a gap whose packet was late, and not lost."""
+    if not trace.is_reliable_write:
+        return
     firsts = {packet.psn for packet in trace.data if packet.transmission == 1 and not packet.is_lost}
     corrupt = {packet.psn for packet in trace.discarded}
     for gap in [gap for gap in trace.gaps if gap.psn in firsts - corrupt][:1]:

@@ -19,7 +19,8 @@ def read(trace: Trace, nic: NicProfile | None) -> Iterator[Reading]:
         return
     is_endless = nic is not None and nic.retry_rules.is_endless_at_seven and trace.retry_count == ENDLESS
     profile = at_least(SENT) if is_endless else None
-    yield Reading("retries", len(sent) - 1, exactly(trace.retry_count), profile)
+    retries = len(sent) - 1
+    yield Reading("retries", retries, exactly(trace.retry_count), profile, ruled=at_least(SENT))
     status = trace.statuses[0] if trace.statuses else None
     yield Reading("completion", status, exactly(FAILED), exactly("ok") if is_endless else None)
 

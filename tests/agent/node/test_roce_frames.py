@@ -135,6 +135,12 @@ def test_other_traffic_is_no_frame(frame: bytes) -> None:
     assert decode(frame) is None
 
 
+@pytest.mark.parametrize("total_bytes", [1, 20, 36, 43])
+def test_a_packet_that_is_shorter_than_its_headers_is_no_frame(total_bytes: int) -> None:
+    packet = ipv4(WRITE)
+    assert decode_ip(packet[:2] + total_bytes.to_bytes(2, "big") + packet[4:]) is None
+
+
 def test_a_packet_without_a_link_header_counts_as_one_of_ethernet() -> None:
     decoded = decode_ip(ipv4(WRITE))
     assert decoded is not None

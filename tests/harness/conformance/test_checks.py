@@ -11,6 +11,7 @@ from helpers.packet_tables import packet_table
 from helpers.pages import ROOT
 
 from rogue.harness.conformance.check import Outcome, Verdict, all_checks, outcome_of
+from rogue.harness.conformance.profile import measured_text
 from rogue.harness.conformance.run import TABLES, check_traces, plan_check
 from rogue.harness.conformance.trace import Network, traces_of
 from rogue.harness.results.tables import encode
@@ -184,3 +185,27 @@ def test_a_receiver_that_is_not_ready_is_read_from_packets_alone() -> None:
     assert found.readings[1].value == pytest.approx(650_000 - 8_000, abs=100)
     assert _of_rnr(*(line for line in RNR if not line.startswith("650"))).verdict is Verdict.DIFFERENT
     assert _of_rnr("1 write 0 first", "5 ack 0").reason == "the packets have no such event"
+
+
+READ_GAP = (
+    "1 read_request 0", "5 read_response 0 first", "6 read_response 1 dropped", "7 read_response 2",
+    "11 read_request 1", "14 read_response 1", "15 read_response 2 last",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["nak_per_gap", "reordered_packet", "last_packet_lost", "lost_again"])
+def test_checks_of_writes_do_not_judge_reads_of_a_capture(name: str) -> None:
+    assert outcome_of(name, traces_of(packet_table(*READ_GAP)), None).verdict is Verdict.NOT_APPLICABLE
+
+
+def test_a_reading_without_a_requirement_decides_no_rule() -> None:
+    found = outcome_of("read_response_lost", traces_of(packet_table(*READ_GAP)), None)
+    assert found.verdict is not Verdict.NOT_APPLICABLE
+    assert "waits_at_read_gap" not in measured_text([found], "a capture", None)
+
+
+def test_a_cnp_before_the_mark_does_not_count() -> None:
+    lines = ("0 cnp", "14 write 0 first marked", "15 write 1 last", "20 cnp")
+    (count, delay) = outcome_of("cnp_delay", traces_of(packet_table(*lines)), None).readings
+    assert count.value == 1
+    assert isinstance(delay.value, float) and delay.value > 0

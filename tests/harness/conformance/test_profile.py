@@ -53,6 +53,7 @@ def test_an_experiment_names_the_file_of_a_profile(tmp_path: Path) -> None:
         ("like: cx5\nvalues: {}\n", "got 'cx5' in like of card.yaml, expected one of cx3pro, cx4, ideal"),
         ("like: cx4\nvalues: {nak_delay: 1}\n", "got nak_delay in values of card.yaml"),
         ("like: cx4\nvalues: {nak_delay_ns: -1}\n", "expected a whole number from 0"),
+        ("like: cx4\nvalues: {ack_every_packets: 0}\n", "expected a whole number from 1 to 2147483647"),
         ("like: cx4\nvalues: {waits_at_read_gap: 1}\n", "expected true or false"),
         ("like: cx4\nvalues: 3\n", "expected a mapping of measured values"),
         ("[1]\n", "expected a mapping with like and values"),

@@ -187,3 +187,8 @@ def test_a_damaged_capture_ends_in_a_table_or_a_sentence(tmp_path: Path, seed: i
     (tmp_path / "b.pcap").write_bytes(damaged[: stream.randrange(len(damaged))] if seed % 3 else damaged)
     with suppress(UsageError):
         assert conformance(pcap=tmp_path / "b.pcap") is ExitCode.OK
+
+
+def test_a_device_is_no_capture() -> None:
+    with pytest.raises(UsageError, match="got no regular file, expected a capture"):
+        read_capture(Path("/dev/zero"))
