@@ -93,7 +93,8 @@ class _Watch:
             self.held, self.overtaking = outcome.packet, event.amount
             return outcome._replace(copies=0)
         if event.action == "delay":
-            return outcome._replace(delay_ns=outcome.delay_ns + event.amount)
+            first_ns = outcome.delay_ns or event.amount  # as in the simulator
+            return outcome._replace(delay_ns=first_ns)
         if event.action == "duplicate":
             return outcome._replace(copies=outcome.copies + event.amount)
         change = marked if event.action == "mark" else corrupted
