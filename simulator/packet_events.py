@@ -48,7 +48,7 @@ class PacketEvents:
     _connected: dict[int, tuple[str, str, str]]
 
     def inject_packet_event(self, event: PacketEvent) -> None:
-        """Let something happen to one packet. Call it before anything is posted."""
+        """Register an event for one packet. Call it before anything is posted."""
         where = f"packet_event {event.host}"
         node, _ = self._topology.host(where, event.host)
         require_one_of(where, "packet", event.packet, PACKET_CLASSES)

@@ -24,7 +24,7 @@ def never_recorded(cell: Cell) -> str | None:
     for flow_id in requested.flows or []:
         if flow_id not in known:
             advice = did_you_mean(flow_id, known, f"there are {', '.join(known[:5])}")
-            return f"measure: packets of the flow {flow_id}, which the cell has not; {advice}"
+            return f"measure: packets of the flow {flow_id}, which is not in the cell; {advice}"
     return _silent(cell, requested.ports or [])
 
 

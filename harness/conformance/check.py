@@ -44,7 +44,7 @@ class Reading:
 
     name: str
     value: Value | None
-    """None: the trace has nothing of the sort."""
+    """None if the trace has no packet to read it from."""
     specified: Required | None = None
     """What the specification requires; None where it requires nothing."""
     profile: Required | None = None
@@ -104,7 +104,7 @@ class Check:
     profile_fields: Mapping[str, str] = field(default_factory=dict)
     """Fields of a NIC profile by the names of the readings that measure them.
 
-    A field that is true or false is true if the reading is not as specified.
+    A rule of retries is true if the reading shows it (`Reading.ruled`).
     """
 
 
@@ -156,11 +156,6 @@ def value_text(value: Value, unit: str) -> str:
 def exactly(value: Value) -> Required:
     """Require one value."""
     return Required(f"{value:g}" if not isinstance(value, str) else value, lambda got: got == value)
-
-
-def one_of(*values: str) -> Required:
-    """Require one of several words."""
-    return Required(" or ".join(values), lambda got: got in values)
 
 
 def between(low: float, high: float, unit: str = "") -> Required:

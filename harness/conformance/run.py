@@ -33,7 +33,7 @@ from rogue.workloads.topologies.small_networks import Star
 
 EXPERIMENT: Final = "conformance.yml"
 TIMEOUT_EXPONENT: Final = 14
-"""Of the experiment: 67 ms, a usual value of NICs."""
+"""The experiment's timeout attribute: 67 ms, a common default of NICs."""
 RETRY_COUNT: Final = 7
 TIMEOUT_NS: Final = 4_096.0 * 2**TIMEOUT_EXPONENT
 """Source: InfiniBand Architecture, volume 1, 9.7.6.1.3."""

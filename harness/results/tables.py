@@ -66,9 +66,10 @@ def _column(name: str, field: pa.Field, values: Sequence[object] | Array) -> pa.
         is_null = np.array([value is None or value != value for value in values], np.bool_)  # noqa: PLR0124
         nothing = "" if field.type == pa.string() else 0
         present = np.array(
-            [nothing if none else value for none, value in zip(is_null, values, strict=True)],
-            np.object_ if field.type == pa.string() else None,
+            [nothing if none else value for none, value in zip(is_null, values, strict=True)], np.object_
         )
+    if len(values) and is_null.all():
+        return pa.nulls(len(values), field.type)
     buffers = _text_buffers(present) if field.type == pa.string() else _number_buffers(field.type, present)
     if buffers is None:
         raise _invalid(name, f"column {field.name} has a value that is no {field.type}")
@@ -88,10 +89,11 @@ def _text_buffers(words: Array) -> list[bytes | Array] | None:
 
 def _number_buffers(kind: pa.DataType, numbers: Array) -> list[bytes | Array] | None:
     """Return numbers as this type of Arrow has them in memory; None if it does not have all of them."""
-    if len(numbers) and numbers.dtype.kind not in "biuf":
+    try:
+        with np.errstate(invalid="ignore"):
+            converted: Array = np.ascontiguousarray(numbers.astype(_NUMPY[kind]))
+    except (TypeError, ValueError, OverflowError):
         return None
-    with np.errstate(invalid="ignore"):
-        converted: Array = np.ascontiguousarray(numbers.astype(_NUMPY[kind]))
     if not np.array_equal(converted, numbers):
         return None
     return [np.packbits(converted, bitorder="little") if kind == pa.bool_() else converted]

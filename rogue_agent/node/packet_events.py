@@ -68,7 +68,7 @@ class _Watch:
     held: bytes = b""
     """The packet that later ones overtake."""
     overtaking: int = 0
-    """How many still do."""
+    """Packets that have yet to overtake it."""
 
     def is_of_direction(self, frame: Frame) -> bool:
         """True of each packet of the flow in the event's direction."""
@@ -85,7 +85,7 @@ class _Watch:
         return self.count == event.transmission
 
     def change(self, outcome: Outcome, frame: Frame) -> Outcome:
-        """Return what becomes of the chosen packet."""
+        """Apply the event to the chosen packet."""
         event = self.event
         if event.action == "drop":
             return outcome._replace(copies=0)

@@ -97,7 +97,7 @@ class Detour:
         return packet, seconds * _SECOND_NS + ns
 
     def close(self) -> None:
-        """Let the bridge have all packets itself again."""
+        """Return the forwarding of all packets to the bridge."""
         self._stack.close()
 
 

@@ -22,9 +22,7 @@ def unsupported_events(cell: Cell) -> str | None:
         return None
     for losses in cell.network.losses.values():
         if any(loss.model == "identification" and loss.mean_probability for loss in losses):
-            return (
-                "packet_event: a Linux switch has none beside losses by IP ID; choose another model of loss"
-            )
+            return "packet_event: a Linux switch cannot combine it with losses by IP ID; choose another model"
     return unfit_event(cell)
 
 

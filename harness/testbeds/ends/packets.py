@@ -87,7 +87,7 @@ class Directions:
                 self._known[peer.address, receiver] = Direction(flow, *hosts, sender, first_psn or 0)
 
     def of(self, frame: Frame) -> Direction | None:
-        """Return the direction of a packet; None of a stranger."""
+        """Return the direction of a packet; None if it belongs to no flow of the cell."""
         return self._known.get((frame.destination, frame.qp_num))
 
 
@@ -143,7 +143,7 @@ class _Seen:
     frame: Frame
     port: str
     path: Sequence[str]
-    """Ports on its way; empty of a stranger."""
+    """Ports on its way; empty if it belongs to no flow of the cell."""
     direction: Direction | None
     action: str | None
     """What a `packet_event` did to it here."""
@@ -246,7 +246,7 @@ def flags_of(frame: Frame, *, is_corrupt: bool) -> Iterator[str]:
 
 
 def _lost_rows(seen: Sequence[_Seen], recorded: Recorded) -> Iterator[PacketRow]:
-    """Yield packets that came to a port and never left it, though later ones did, or had time enough.
+    """Yield packets that reached a port and never left it, although later ones did or there was time to.
 
     A port is a queue: what comes first leaves first.
     """
@@ -270,7 +270,7 @@ def _lost_rows(seen: Sequence[_Seen], recorded: Recorded) -> Iterator[PacketRow]
 
 
 def _longest_ns(port: PortSettings) -> int:
-    """Return how long a packet takes through a port at the longest."""
+    """Return the longest time that a packet can spend in a port."""
     assert port.rate_bps
     return port.delay_ns + port.queue_bytes * 8 * _SECOND_NS // port.rate_bps
 

@@ -60,14 +60,40 @@ def test_value_of_another_type_is_an_invalid_result(t_ns: object, value: object)
         control(t_ns, value)
 
 
-@pytest.mark.parametrize("values", [[None, 7], [float("nan"), 7.0], np.array([np.nan, 7.0])])
-def test_none_and_nan_are_nulls(values: object) -> None:
+BEYOND_FLOATS = 2**53 + 1
+"""An integer that no float64 has."""
+
+
+@pytest.mark.parametrize(
+    ("values", "stored"),
+    [
+        ([None, 7], [None, 7]),
+        ([float("nan"), 7.0], [None, 7]),
+        (np.array([np.nan, 7.0]), [None, 7]),
+        ([None, BEYOND_FLOATS], [None, BEYOND_FLOATS]),
+        ([None, None], [None, None]),
+    ],
+)
+def test_none_and_nan_are_nulls(values: object, stored: list[int | None]) -> None:
     name, nullable, _ = NULLABLE
     blank: dict[str, object] = {"int64": 1, "float64": 1.0, "string": "a", "bool": True}
     columns: dict[str, object] = {each.name: [blank[each.type]] * 2 for each in TABLES[name].columns}
     table = to_arrow(name, columns | {nullable: values})  # type: ignore[arg-type]
     table.validate(full=True)
-    assert table[nullable].to_pylist() == [None, 7]
+    assert table[nullable].to_pylist() == stored
+
+
+def test_column_of_text_may_be_nulls_in_numbers() -> None:
+    name, text = next(
+        (table.name, column.name)
+        for table in TABLES.values()
+        for column in table.columns
+        if column.nullable and column.type == "string"
+    )
+    blank: dict[str, object] = {"int64": 1, "float64": 1.0, "string": "a", "bool": True}
+    columns: dict[str, object] = {each.name: [blank[each.type]] * 2 for each in TABLES[name].columns}
+    table = to_arrow(name, columns | {text: np.array([np.nan, np.nan])})  # type: ignore[arg-type]
+    assert table[text].to_pylist() == [None, None]
 
 
 def test_storing_a_cell_loads_no_pandas() -> None:
