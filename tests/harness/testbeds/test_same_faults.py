@@ -157,7 +157,7 @@ def test_single_packets_are_struck_on_the_simulator_and_in_the_kernel(
     assert refusal(nodes_of(struck, monkeypatch, kind="nodes")[0], struck) == NO_PACKET_EVENTS
     by_id = "{kind: loss, target: h3, model: identification, one_in: 64}"
     both = _cell(tmp_path, STAR, f"{by_id}, {{kind: packet_event, flow: main/h0->h3, psn: 0, do: drop}}")
-    assert "none beside losses by IP ID" in (refusal(KernelTestbed(), both) or "")
+    assert "cannot combine it with losses by IP ID" in (refusal(KernelTestbed(), both) or "")
 
 
 def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:
