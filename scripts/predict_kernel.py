@@ -20,6 +20,7 @@ from typing import Final
 from reference_experiments import table
 
 import rogue
+from rogue.reports.comparison.agreement import tolerances_of
 from rogue.reports.metrics import METRICS
 from rogue.reports.quantities import readable
 from rogue.workloads.shipped import shipped
@@ -49,9 +50,7 @@ def rows_of(name: str, nics: Mapping[str, str], out: Path) -> Iterator[tuple[tup
     file = shipped("experiments") / f"referee/prediction/{name}.yaml"
     kernel = rogue.run(file, out=out, testbed="kernel")
     simulated = [rogue.run(file, settings=[f"topology.nic={nic}"], out=out) for nic in nics.values()]
-    tolerances = kernel.manifest.experiment["agree_within"]
-    assert isinstance(tolerances, Mapping)
-    for metric, within in tolerances.items():
+    for metric, within in tolerances_of(kernel.manifest).items():
         unit = METRICS[metric].unit
         real, *predicted = (float(run.measures[metric].mean()) for run in (kernel, *simulated))
         cells = [(readable(value, unit), error(value, real)) for value in predicted]
