@@ -31,7 +31,9 @@ _INTRODUCTION: Final = (
 )
 
 
-_OTHERS: Final = "We have no card. These are the numbers of others, with their conditions; none was measured with our checks."
+_OTHERS: Final = (
+    "We have no card. These are numbers of others with their conditions, not measured with our checks."
+)
 COLUMNS: Final = ("behaviour", "nic", "measured", "conditions", "profiles", "source")
 """Keys of an entry in `measured-by-others.yaml`; `profiles`: what ours do."""
 
