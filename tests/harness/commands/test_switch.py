@@ -56,6 +56,8 @@ def test_from_a_plan_to_undone(switch: FakeEos, capsys: Capture) -> None:
         "tor (eos) is as requested: priority 3: marks from 150000 to 1500000 bytes, then with 0.1, pauses\n"
     )
     assert capsys.readouterr().out == told
+    assert command.plan("rack.yaml") is ExitCode.OK
+    assert capsys.readouterr().out == "tor (eos) is already as requested\n"
     assert command.apply("rack.yaml") is ExitCode.OK
     assert capsys.readouterr().out == "tor (eos) was already as requested\n"
     assert command.undo("rack.yaml") is ExitCode.OK
