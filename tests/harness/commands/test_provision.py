@@ -9,7 +9,7 @@ import paramiko
 import pytest
 from helpers.command_line import rogue, start_rogue
 from helpers.fake_switch import LOGIN, hardware, wanted
-from helpers.nodes import read_inventory, write_inventory
+from helpers.nodes import read_inventory, use_inventory, write_inventory
 
 from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
@@ -151,7 +151,7 @@ def test_hardware_switches_are_set_up_too(
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(wanted("eos"), LOGIN),))
     seen: list[str] = []
-    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
+    use_inventory(monkeypatch, rack)
     monkeypatch.setattr("rogue.harness.provisioning.provision.provision", Provisioner().provision)
     monkeypatch.setattr(command, "set_up", lambda switch: seen.append(f"set up {switch.name}"))
     monkeypatch.setattr(command, "show_plan", lambda switch: seen.append(f"planned {switch.name}"))
@@ -164,7 +164,7 @@ def test_switch_that_follows_experiments_is_not_set(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, is_check: bool
 ) -> None:
     rack = replace(read_inventory(path), switch=None, hardware_switches=(hardware(FOLLOWS, LOGIN),))
-    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
+    use_inventory(monkeypatch, rack)
     monkeypatch.setattr("rogue.harness.provisioning.provision.provision", Provisioner().provision)
     assert command.provision("rack.yaml", is_check=is_check) is ExitCode.OK
     told = "tor follows experiments: rogue switch apply rack.yaml EXPERIMENT"
@@ -229,7 +229,7 @@ def test_failure_of_a_hardware_switch_does_not_stop_teardown(
     def gone(_switch: object) -> None:
         raise NodeError("tor: it is gone")
 
-    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
+    use_inventory(monkeypatch, rack)
     monkeypatch.setattr(command, "put_back", gone)
     monkeypatch.setattr(
         "rogue.harness.provisioning.provision.teardown",
