@@ -15,7 +15,7 @@ from helpers.plugin_files import FOLDER, SWIFT
 
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.plugins.source import read_plugin
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.workloads.transports import BASES
 

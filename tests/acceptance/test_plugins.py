@@ -19,7 +19,7 @@ from pyarrow import parquet
 from rogue.harness.cell.cell import Cell
 from rogue.harness.plugins.loading import load_plugins, unload_plugins
 from rogue.harness.plugins.source import read_plugin
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds.base import CellResult
 from rogue.harness.testbeds.simulator import SimulatorTestbed

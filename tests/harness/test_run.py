@@ -13,9 +13,8 @@ from rogue.harness.errors import UsageError
 from rogue.harness.execution.scheduler import CellSlot, Watcher
 from rogue.harness.execution.slot import InlineSlot, Slot
 from rogue.harness.plan.plan import Plan, make_chosen_plan, make_plan
-from rogue.harness.results.cell_directory import stored_record
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run
+from rogue.harness.results.run_directory import read_manifest, stored_record
 from rogue.harness.results.verification import compare_run
 from rogue.harness.run import Workers, cells_left, reopen_run, replan, start_run, work
 from rogue.harness.terminal import in_silence

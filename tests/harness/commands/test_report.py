@@ -12,8 +12,7 @@ from rogue.harness.commands.export import export, figures, parsed_formats, parse
 from rogue.harness.commands.opening import refuse_damage, write_output
 from rogue.harness.commands.report import compare, report
 from rogue.harness.errors import DamagedRunError, ExitCode, HarnessError, StorageError, UsageError
-from rogue.harness.results.manifest import write_manifest
-from rogue.harness.results.run_directory import checksums
+from rogue.harness.results.run_directory import checksums, write_manifest
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import CellStatus
 

@@ -12,9 +12,8 @@ from rogue.harness.data.files import kept_files
 from rogue.harness.data.source import SIZE_BYTES_MAX
 from rogue.harness.errors import DamagedRunError
 from rogue.harness.plan.plan import make_plan
-from rogue.harness.results.cell_directory import store_cell
-from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.recorded_run import Run, changed_data, kept_data, present_manifest
+from rogue.harness.results.run_directory import read_manifest, store_cell, write_manifest
 from rogue.harness.run import replan, start_run
 from rogue.workloads.records import CellStatus
 

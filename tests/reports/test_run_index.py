@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from helpers.small_runs import cell, manifest
 
-from rogue.reports.index import Entry, State, find_entries, run_entries
-from rogue.reports.index.run_entries import shown
+from rogue.reports import run_index
+from rogue.reports.run_index import Entry, State, find_entries, shown
 
 
 def make(results: Path, name: str, number: int, **changes: object) -> Path:
@@ -133,7 +133,7 @@ def test_a_run_without_a_manifest_is_damaged(tmp_path: Path) -> None:
 
 def test_too_large_a_manifest_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "incast", 20)
-    monkeypatch.setattr(run_entries, "TEXT_BYTES_MAX", 10)
+    monkeypatch.setattr(run_index, "TEXT_BYTES_MAX", 10)
     assert entries(tmp_path)[0].problem == "manifest.json is larger than any that `rogue` writes"
 
 
