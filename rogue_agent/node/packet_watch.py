@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ class WatchOrders:
 
     capture: CaptureOrder | None = None
     """Packets to record."""
-    packet_events: Sequence[PacketEvent] = ()
+    packet_events: Sequence[PacketEvent] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return self.capture is not None or bool(self.packet_events)

@@ -159,7 +159,7 @@ def test_single_packets_are_struck_everywhere_but_at_hardware_switches(
     for bed in (SimulatorTestbed(), KernelTestbed(), nodes):
         assert refusal(bed, struck) is None
         assert (refusal(bed, unknown) or "").startswith("packet_event: the cell has no flow main/h9->h3")
-    named = "packet_event: tor (Arista EOS) cannot choose single packets"
+    named = "packet_event: tor (eos) cannot choose single packets"
     assert (unsupported_by_switches(struck, rack_of("eos")) or "").startswith(named)
     over_ipv6 = nodes.inventory.hosts[0].variables.model_copy(
         update={"experiment_address": IPv6Address("fd00::1")}

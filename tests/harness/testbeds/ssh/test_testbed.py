@@ -15,7 +15,7 @@ from helpers.roce_bytes import frame_of, ipv4, transport
 from rogue.agent.node.messages import EndRole, Heartbeat, Message, Prepare, Result, Results, Stop, Watch
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.results.tables import encode
-from rogue.harness.testbeds.base import CellResult, Failure
+from rogue.harness.testbeds.base import CellResult, Failure, TestbedError
 from rogue.harness.testbeds.ssh import SshTestbed, testbed
 from rogue.harness.testbeds.ssh.nodes import close_nodes
 from rogue.workloads.records import FailureKind
@@ -302,10 +302,16 @@ def test_switch_machine_is_left_alone_by_cells_that_watch_nothing(
     assert agents["fabric"].requests == []
 
 
-@pytest.mark.parametrize("struck", [b"[[0, 250]]", b"[", b"[[7, 250, 1]]"])
+@pytest.mark.parametrize("struck", [b"[[0, 250]]", b"["])
 def test_damaged_files_of_a_switch_fail_the_cell(run: Run, watching: FakeAgent, struck: bytes) -> None:
     watching.files = {"switch": watched(struck)}
     failure = run("measure=[throughput, packets]", EVENTS).failure
     assert failure is not None
     assert failure.kind is FailureKind.INVALID_RESULT
     assert failure.message.startswith("fabric: its packets are damaged")
+
+
+def test_switch_that_reports_an_unknown_event_is_damaged(run: Run, watching: FakeAgent) -> None:
+    watching.files = {"switch": watched(b"[[7, 250, 1]]")}
+    with pytest.raises(TestbedError, match="fabric: its packets are damaged"):
+        run("measure=[throughput, packets]", EVENTS)
