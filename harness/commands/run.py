@@ -25,11 +25,10 @@ from rogue.harness.errors import (
 )
 from rogue.harness.plugins.trust import NO_TRUST, Trust, changed_plugins, load_trusted
 from rogue.harness.provisioning.named_inventory import TRUST, is_virtual
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run, changed_data, kept_data
-from rogue.harness.results.run_directory import locked
+from rogue.harness.results.run_directory import locked, read_manifest
 from rogue.harness.terminal import (
     CountDisplay,
     call_again,

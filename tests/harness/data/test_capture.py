@@ -18,7 +18,7 @@ from rogue.harness.data.captured_packets import packets_of_capture
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.reports.cells.recorded_packets import packets_of
 from rogue.reports.export.captures.capture import Frames, write_capture
-from rogue.reports.export.captures.packet import addresses_of
+from rogue.reports.export.captures.transport_headers import addresses_of
 
 
 def frames_of(table: pd.DataFrame) -> list[tuple[int, bytes]]:
