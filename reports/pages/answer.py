@@ -30,7 +30,7 @@ from rogue.reports.results.headlines import (
     subject_of,
     topics_of,
 )
-from rogue.reports.warnings.parameters import SENTENCE as UNPUBLISHED
+from rogue.reports.warnings.load import SENTENCE as UNPUBLISHED
 
 LEADS_MAX: Final = 2
 """Measures of the question that get a sentence of their own."""
