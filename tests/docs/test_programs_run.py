@@ -90,6 +90,20 @@ def test_what_is_held_out_has_the_tolerances_of_the_incast_and_seeds_of_its_own(
     assert f"| `{file.stem}` |" in REFEREE_TEXT
 
 
+@pytest.mark.parametrize("file", sorted((REFEREE / "prediction").glob("*.yaml")), ids=lambda file: file.stem)
+def test_a_prediction_has_tolerances_and_is_on_the_page(file: Path) -> None:
+    experiment = yaml.safe_load(file.read_text())
+    assert experiment["agree_within"] and "nic" not in experiment["topology"]
+    assert REFEREE_TEXT.count(f"| `{file.stem}` |") == 2  # what it is, and its result
+
+
+def test_numbers_of_others_have_conditions_and_a_source() -> None:
+    entries = yaml.safe_load((ROOT / "docs/conformance/measured-by-others.yaml").read_text())
+    for entry in entries:
+        assert set(entry) == {"behaviour", "nic", "measured", "conditions", "profiles", "source"}
+        assert entry["source"].startswith(("https://", "the same table, "))
+
+
 FOUND = ROOT / "experiments/found"
 PAGE = (ROOT / "docs/how-to/find-weaknesses.md").read_text()
 
