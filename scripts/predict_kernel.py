@@ -1,7 +1,7 @@
 """Compare what NIC profiles of the simulator predict with what the kernel testbed measures.
 
 rogue conformance --testbed kernel --nic ideal --write-profile measured.yaml
-.venv/bin/python scripts/predict_kernel.py measured.yaml    # prints a table in Markdown; three minutes
+.venv/bin/python scripts/predict_kernel.py measured.yaml    # prints a table in Markdown; five minutes
 
 Fixed before the first run: the experiments (`experiments/referee/prediction`), their seeds, metrics and
 tolerances (`agree_within`), and this rule. An error is the distance of two means as a part of the larger one,
