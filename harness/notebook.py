@@ -17,9 +17,8 @@ from rogue.harness.experiment.load import LoadedExperiment, load_document
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.plugins.source import plugins_at
 from rogue.harness.plugins.trust import Trust, left_out, load_what_is_trusted
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.named_run import DEFAULT_OUT, find_run
-from rogue.harness.results.run_directory import locked
+from rogue.harness.results.run_directory import locked, read_manifest
 from rogue.harness.run import Workers, cells_left, start_run, work
 from rogue.harness.testbeds import DEFAULT_TESTBED, ready_testbed
 from rogue.reports.results.loaded import LoadedRun

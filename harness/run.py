@@ -19,11 +19,13 @@ from rogue.harness.experiment.document import Document
 from rogue.harness.experiment.load import LoadedExperiment, check_document, resolve
 from rogue.harness.plan.plan import Plan, PlannedCell, make_plan
 from rogue.harness.plugins.loading import LoadedPlugin
-from rogue.harness.results.cell_directory import discard_all_unfinished
-from rogue.harness.results.manifest import read_sound_manifest
 from rogue.harness.results.provenance import git_facts, host_facts, versions
 from rogue.harness.results.recorded_run import Run, keep_data
-from rogue.harness.results.run_directory import create_run_directory
+from rogue.harness.results.run_directory import (
+    create_run_directory,
+    discard_all_unfinished,
+    read_sound_manifest,
+)
 from rogue.harness.terminal import Counted, in_silence
 from rogue.harness.testbeds.base import Testbed
 from rogue.workloads.manifest import CellRecord, Manifest, PluginRecord, Session, Source

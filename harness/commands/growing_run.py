@@ -27,10 +27,9 @@ from rogue.harness.experiment.find import find_experiment, load_named
 from rogue.harness.experiment.load import LoadedExperiment, check_document
 from rogue.harness.plan.plan import Plan
 from rogue.harness.plugins.trust import Trust, load_trusted
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.results.recorded_run import SO_FAR, Run, kept_data
-from rogue.harness.results.run_directory import locked, write_whole
+from rogue.harness.results.run_directory import locked, read_manifest, write_whole
 from rogue.harness.run import Workers, begin_run, loaded_again, reopen_run
 from rogue.harness.search.candidates import named_for
 from rogue.harness.search.finding import FILE, finding_file

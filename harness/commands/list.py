@@ -1,4 +1,4 @@
-"""`rogue list`: print what an experiment file can name, and runs."""
+"""`rogue list` and `rogue show`: print what an experiment file can name, runs, and an experiment."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from rogue.harness.commands import completion
+from rogue.harness.commands import options as opt
 from rogue.harness.commands.options import AsJson, Plugins
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.terminal import align, notify, print_document
-from rogue.workloads.printable import did_you_mean
+from rogue.workloads.printable import did_you_mean, printable_lines
 
 if TYPE_CHECKING:
-    from rogue.reports.index import Entry
+    from rogue.reports.run_index import Entry
     from rogue.workloads.specification import Specification
     from rogue.workloads.switch_controls import SwitchControlParameter
     from rogue.workloads.transports import TransportName
@@ -127,7 +128,7 @@ STYLES: Final = {
 def print_runs(results: Path, experiment: str | None, *, as_json: bool = False) -> ExitCode:
     """Print the runs of a results directory, newest first: a table on a terminal, columns elsewhere."""
     from rogue.harness.results.run_directory import is_locked
-    from rogue.reports.index import find_entries
+    from rogue.reports.run_index import find_entries
 
     if not results.is_dir():
         advice = "name the directory of runs, or make one with `rogue run quickstart`"
@@ -146,8 +147,8 @@ def print_runs(results: Path, experiment: str | None, *, as_json: bool = False) 
 
 
 def _row(entry: Entry) -> Sequence[str]:
-    from rogue.reports.index.run_entries import shown
     from rogue.reports.quantities import size_text
+    from rogue.reports.run_index import shown
 
     size = size_text(entry.size_bytes).replace("\u202f", " ") if entry.size_bytes else ""
     where = shown(entry.directory) + (f": {entry.problem}" if entry.problem else "")
@@ -326,3 +327,25 @@ LISTS: Final[Mapping[str, Callable[[], list[Row]]]] = {
 }
 NOT_IN_PLUGINS: Final = frozenset({"experiments", "spaces"})
 """Lists to which no plug-in adds."""
+
+
+def show(experiment: opt.Experiment) -> ExitCode:
+    """Print the file of an experiment.
+
+    The first line is a comment with the path. A terminal gets colours.
+
+    \b
+      rogue show quickstart
+      rogue show quickstart > mine.yaml
+    """
+    from rogue.harness.experiment.find import read_named
+
+    text = "# {}\n{}".format(*read_named(experiment))
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.syntax import Syntax
+
+        Console().print(Syntax(printable_lines(text), "yaml", theme="ansi_dark", word_wrap=True))
+    else:
+        typer.echo(text, nl=False)
+    return ExitCode.OK

@@ -8,9 +8,8 @@ from typing import Final
 
 from rogue.harness.errors import DamagedRunError, HarnessError, StorageError
 from rogue.harness.plugins.trust import NO_TRUST, Trust, left_out, load_what_is_trusted
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import present_manifest
-from rogue.harness.results.run_directory import CELLS, is_locked, write_whole
+from rogue.harness.results.run_directory import CELLS, is_locked, read_manifest, write_whole
 from rogue.harness.results.verification import Difference, compare_run
 from rogue.harness.terminal import call_again, notify
 from rogue.reports.reading.files import checksum

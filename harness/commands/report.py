@@ -24,9 +24,14 @@ from rogue.harness.commands.options import (
 from rogue.harness.errors import BusyRunError, ExitCode, UsageError
 from rogue.harness.plugins.loading import plugin_sentence
 from rogue.harness.plugins.trust import Trust
-from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.recorded_run import present_manifest
-from rogue.harness.results.run_directory import locked, partial_report, write_whole
+from rogue.harness.results.run_directory import (
+    locked,
+    partial_report,
+    read_manifest,
+    write_manifest,
+    write_whole,
+)
 from rogue.harness.terminal import (
     CountDisplay,
     align,
@@ -96,7 +101,7 @@ def report(
 
 
 def _run_content(run: Path) -> dict[str, object]:
-    from rogue.reports.index.run_entries import judged_outcomes
+    from rogue.reports.run_index import judged_outcomes
 
     claims = judged_outcomes(run / CLAIMS)
     return {"run": run, "run_id": read_manifest(run).run_id, "claims": claims}

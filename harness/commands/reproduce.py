@@ -15,9 +15,9 @@ from rogue.harness.commands.claims import claims, find_runs
 from rogue.harness.commands.options import Dask, Jobs
 from rogue.harness.commands.run import RunOptions, run_experiment
 from rogue.harness.errors import ExitCode, HarnessError, UsageError
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.results.provenance import git_facts
+from rogue.harness.results.run_directory import read_manifest
 from rogue.harness.terminal import inform
 from rogue.harness.testbeds import DEFAULT_TESTBED, find_testbed
 from rogue.reports.errors import ReportError

@@ -25,11 +25,10 @@ from rogue.harness.errors import (
 )
 from rogue.harness.plugins.trust import NO_TRUST, Trust, changed_plugins, load_trusted
 from rogue.harness.provisioning.named_inventory import TRUST, is_virtual
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.results.provenance import available_cores
 from rogue.harness.results.recorded_run import Run, changed_data, kept_data
-from rogue.harness.results.run_directory import locked
+from rogue.harness.results.run_directory import locked, read_manifest
 from rogue.harness.terminal import (
     CountDisplay,
     call_again,
@@ -176,7 +175,10 @@ def _resume(options: RunOptions, directory: Path, cluster: Cluster | None, after
     from rogue.harness.data.files import kept_files
     from rogue.harness.run import cells_left, reopen_run, replan
 
-    read_manifest(directory)  # or it is no run, and there is nothing to lock
+    began_with = read_manifest(directory).command  # or it is no run, and there is nothing to lock
+    if began_with[1:2] == ["conformance"]:
+        got = f"{directory}: got a run of `rogue conformance`, expected one of `rogue run`"
+        raise UsageError(f"{got}; to test again from the start: {call_again(*began_with[1:])}")
     for command in ("search", "sensitivity"):  # which alone know their next cells
         if (directory / f"{command}.json").is_file():
             again = call_again(command, "--resume", directory)

@@ -65,8 +65,7 @@ def _ask(count: int) -> None:
 
 def _described(run: Path) -> str:
     """Return a line about a directory that rogue made, which may be damaged; UsageError for any other."""
-    from rogue.reports.index import find_entries
-    from rogue.reports.index.run_entries import is_run_name
+    from rogue.reports.run_index import find_entries, is_run_name
 
     if run.is_symlink():
         raise UsageError(f"rm: {run} is a link, expected the directory of a run; name its target.")

@@ -10,9 +10,8 @@ import typer
 
 from rogue.harness.commands.options import RunDirectories
 from rogue.harness.errors import ExitCode, HarnessError
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import present_manifest
-from rogue.harness.results.run_directory import is_locked
+from rogue.harness.results.run_directory import is_locked, read_manifest
 from rogue.harness.results.verification import compare_run
 from rogue.harness.terminal import notify
 from rogue.workloads.manifest import Soundness

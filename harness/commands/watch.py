@@ -14,9 +14,8 @@ import typer
 
 from rogue.harness.commands.options import RunDirectory
 from rogue.harness.errors import ExitCode, StoppedError, termination_as_interrupt
-from rogue.harness.results.manifest import read_manifest
 from rogue.harness.results.recorded_run import Run, present_manifest
-from rogue.harness.results.run_directory import is_locked
+from rogue.harness.results.run_directory import is_locked, read_manifest
 
 if TYPE_CHECKING:
     from rogue.harness.execution.scheduler import Watcher

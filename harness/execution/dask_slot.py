@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from rogue.harness.errors import ClusterLostError, ConfigError, UsageError
 from rogue.harness.execution.slot import WorkerDiedError
 from rogue.harness.execution.task import PickledTask, Task, execute, pack
-from rogue.harness.results.cell_directory import stored_record
 from rogue.harness.results.provenance import git_facts
+from rogue.harness.results.run_directory import stored_record
 from rogue.workloads.manifest import CellRecord, Git
 from rogue.workloads.records import FailureKind
 

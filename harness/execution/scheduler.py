@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from rogue.harness.execution.slot import Slot, WorkerDiedError
 from rogue.harness.execution.task import Task
-from rogue.harness.results.cell_directory import discard_unfinished, store_cell
+from rogue.harness.results.run_directory import discard_unfinished, store_cell
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus, FailureKind
 

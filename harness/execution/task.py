@@ -14,7 +14,7 @@ from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import Group
 from rogue.harness.plugins.loading import plugin_sentence, plugin_versions
 from rogue.harness.plugins.source import PluginSource
-from rogue.harness.results.cell_directory import discard_unfinished, store_cell
+from rogue.harness.results.run_directory import discard_unfinished, store_cell
 from rogue.harness.results.tables import encode
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, Progress, Testbed, TestbedError
 from rogue.workloads.manifest import CellRecord

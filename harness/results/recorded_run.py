@@ -8,9 +8,16 @@ from typing import Final
 
 from rogue.harness.data.source import SIZE_BYTES_MAX, DataSource
 from rogue.harness.errors import DamagedRunError
-from rogue.harness.results.cell_directory import stored_record
-from rogue.harness.results.manifest import CELL_RECORD, read_manifest, write_manifest
-from rogue.harness.results.run_directory import CELLS, TEMPORARY_PREFIX, cell_checksums, write_whole
+from rogue.harness.results.run_directory import (
+    CELL_RECORD,
+    CELLS,
+    TEMPORARY_PREFIX,
+    cell_checksums,
+    read_manifest,
+    stored_record,
+    write_manifest,
+    write_whole,
+)
 from rogue.reports.reading.files import checksum, read_regular
 from rogue.workloads.manifest import DATA, CellRecord, DataRecord, Manifest
 from rogue.workloads.records import CellStatus

@@ -1,19 +1,34 @@
-"""Make and lock the directory of a run; list, checksum and write its files."""
+"""Make and lock the directory of a run; write, read and checksum its files, its manifest and its cells."""
 
+import errno
 import fcntl
+import json
 import logging
 import os
+import re
 import secrets
+import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from rogue.harness.errors import BusyRunError, StorageError
-from rogue.reports.reading.files import checksum, write_new
-from rogue.workloads.manifest import CellRecord
+from rogue.harness.errors import BusyRunError, DamagedRunError, StorageError, UsageError
+from rogue.reports.reading.files import checksum, read_regular, write_new
+from rogue.workloads.manifest import (
+    MANIFEST,
+    CellRecord,
+    LaterManifestError,
+    Manifest,
+    ManifestError,
+    Soundness,
+    manifest_content,
+    parse_manifest,
+)
+from rogue.workloads.printable import harmless, parse_json
+from rogue.workloads.records import CellStatus
 
 _LOGGER: Final = logging.getLogger(__name__)
 
@@ -135,3 +150,123 @@ def cell_checksums(run: Path, record: CellRecord) -> dict[str, str]:
         for path, digest in checksums(run / CELLS / name).items():
             found[f"{CELLS}/{name}/{path}"] = digest
     return found
+
+
+CELL_RECORD: Final = "cell.json"
+CHANGED: Final = "changed since it was written: its checksum differs"
+_NOT_THERE: Final = (errno.ENOENT, errno.ENOTDIR, errno.EACCES)
+
+
+def write_manifest(directory: Path, manifest: Manifest) -> None:
+    """Replace the manifest of a run."""
+    write_whole(directory / MANIFEST, _to_json(manifest_content(manifest)))
+
+
+def write_cell_record(directory: Path, record: CellRecord) -> None:
+    """Keep a cell's part of the manifest beside its tables, so that a killed run can be resumed."""
+    write_whole(directory / CELL_RECORD, _to_json(record.model_dump(mode="json")))
+
+
+def _to_json(content: Mapping[str, object]) -> bytes:
+    return (json.dumps(content, indent=1, allow_nan=False) + "\n").encode()
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Read a run's manifest, which may have been changed since it was written.
+
+    UsageError if the directory is not a run that this version can read, DamagedRunError if it was one.
+    """
+    file = directory / MANIFEST
+    try:
+        return parse_manifest(read_regular(file))
+    except OSError as error:
+        advice = "name the directory of a run, such as the last line that `rogue run` printed"
+        text = f"{file}: got {error.strerror!r}, expected a run's manifest; {advice}."
+        raise (UsageError if error.errno in _NOT_THERE else DamagedRunError)(text) from error
+    except LaterManifestError as error:
+        raise UsageError(f"{file}: {error}.") from error
+    except ManifestError as error:
+        raise DamagedRunError(f"{file}: {error}.") from error
+
+
+def read_sound_manifest(directory: Path) -> Manifest:
+    """Read a manifest to resume its run, or to sign it; DamagedRunError if it was changed."""
+    manifest = read_manifest(directory)
+    if manifest.soundness is Soundness.CHANGED:
+        raise DamagedRunError(f"{directory / MANIFEST}: {CHANGED}; take it from a copy of the run.")
+    return manifest
+
+
+def read_cell_record(directory: Path) -> CellRecord | None:
+    """Read what a cell wrote about itself; None if it did not get that far."""
+    try:
+        return CellRecord.model_validate(harmless(parse_json(read_regular(directory / CELL_RECORD))))
+    except (OSError, ValueError):
+        return None
+
+
+_FAILED: Final = re.compile(r"(?P<id>.+)\.failed-(?P<attempt>[0-9]+)")
+
+
+def store_cell(cells: Path, record: CellRecord, files: Mapping[str, bytes]) -> Path:
+    """Write a cell's files and its record, then rename the directory, so that a cell is whole or absent.
+
+    The record of a failed attempt lists itself. A finished cell is never written again.
+    """
+    name = record.id
+    if record.status is CellStatus.FAILED:
+        name = f"{record.id}.failed-{len(failed_attempts(cells, record.id)) + 1}"
+        record.failed_attempts = [*failed_attempts(cells, record.id), name]
+    temporary = cells / f"{TEMPORARY_PREFIX}{record.id}"
+    _discard(temporary)
+    temporary.mkdir()
+    for path, content in sorted(files.items()):
+        (temporary / path).parent.mkdir(exist_ok=True)
+        write_whole(temporary / path, content)
+    write_cell_record(temporary, record)
+    final = cells / name
+    temporary.rename(final)
+    sync_directory(cells)
+    return final
+
+
+def discard_unfinished(cells: Path, identifier: str) -> None:
+    """Remove the unfinished directory of a cell that was stopped."""
+    _discard(cells / f"{TEMPORARY_PREFIX}{identifier}")
+
+
+def discard_all_unfinished(cells: Path) -> None:
+    """Remove all unfinished directories, after a run that was killed."""
+    for leftover in cells.glob(f"{TEMPORARY_PREFIX}*"):
+        _discard(leftover)
+
+
+def _discard(leftover: Path) -> None:
+    """Remove a directory, or any file in its place; the target of a link stays."""
+    if leftover.is_symlink() or leftover.is_file():
+        leftover.unlink()
+    else:
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def failed_attempts(cells: Path, identifier: str) -> list[str]:
+    """Return the directories of a cell's failed attempts, oldest first."""
+    found = []
+    for path in cells.glob("*.failed-*"):
+        match = _FAILED.fullmatch(path.name)
+        if match and match["id"] == identifier and not path.is_symlink():
+            found.append((int(match["attempt"]), path.name))
+    return [name for _, name in sorted(found)]
+
+
+def stored_record(cells: Path, identifier: str) -> CellRecord | None:
+    """Return the record of a finished cell, else of its last failed attempt, else None."""
+    if cells.is_symlink() or (cells / identifier).is_symlink():
+        return None  # it leads out of the run
+    record = read_cell_record(cells / identifier)
+    attempts = failed_attempts(cells, identifier)
+    if record is None and attempts:
+        record = read_cell_record(cells / attempts[-1])
+    if record is not None:
+        record.failed_attempts = attempts
+    return record

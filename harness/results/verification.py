@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rogue.harness.plugins.source import source_of
-from rogue.harness.results.manifest import CHANGED
-from rogue.harness.results.run_directory import CELLS, TEMPORARY_PREFIX, files_below
+from rogue.harness.results.run_directory import CELLS, CHANGED, TEMPORARY_PREFIX, files_below
 from rogue.reports.reading.files import checksum
 from rogue.workloads.manifest import DATA, MANIFEST, Manifest, Soundness
 from rogue.workloads.printable import printable

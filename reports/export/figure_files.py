@@ -20,9 +20,9 @@ from rogue.reports.drawing.svg import standalone_svg
 from rogue.reports.errors import ReportError
 from rogue.reports.export.csv_files import csv_text, new_directory
 from rogue.reports.figures import FIGURES
-from rogue.reports.figures.captions import caption_of
 from rogue.reports.figures.figure import ReportFigure
 from rogue.reports.latex import latex_text
+from rogue.reports.quantities import seeds_text
 from rogue.reports.results import Results
 
 # Rows of a figure's data on the page; `rogue figures` writes all of them.
@@ -217,3 +217,38 @@ def smallest_type_points(figure: Figure) -> float:
     texts = [text for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text().strip()]
     sizes = [float(text.get_fontsize()) for text in texts if text.get_visible()]
     return min(sizes, default=math.inf)
+
+
+COMMIT_CHARACTERS: Final = 12
+
+
+def caption_of(figure: ReportFigure, results: Results) -> str:
+    """Return the caption of a figure: content, conditions, number of runs, seeds, commit and run."""
+    shows = figure.caption + figure.omission(results)
+    sentences = [f"{figure.title}.", shows, _conditions(results), _runs(results, figure), _origin(results)]
+    return " ".join(" ".join(sentences).split())
+
+
+def _conditions(results: Results) -> str:
+    manifest = results.run.manifest
+    topology = manifest.experiment.get("topology")
+    kind = topology.get("kind") if isinstance(topology, dict) else None
+    network = f", network {kind}" if kind else ""
+    changed = f"; changed: {', '.join(manifest.source.set)}" if manifest.source.set else ""
+    what = f"{manifest.title.rstrip('.')} ({manifest.name}{network})"
+    return f"Experiment: {what}, testbed {manifest.testbed}{changed}."
+
+
+def _runs(results: Results, figure: ReportFigure) -> str:
+    views = [results.views_of(setting) for setting in figure.shown(results)]
+    counts = sorted({len(each) for each in views})
+    runs = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
+    seeds = seeds_text(view.entry.seed for each in views for view in each)
+    return f"Runs per setting: {runs}; {seeds}."
+
+
+def _origin(results: Results) -> str:
+    manifest = results.run.manifest
+    commit = (manifest.git.commit or "not recorded")[:COMMIT_CHARACTERS]
+    dirty = " with uncommitted changes" if manifest.git.dirty else ""
+    return f"Commit {commit}{dirty}, run {manifest.run_id}."

@@ -9,7 +9,6 @@ from rogue.reports.claims.rows import table_anchor
 from rogue.reports.claims.verdict import claims_text, verdict_summary
 from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, other_differences, shown
 from rogue.reports.errors import ReportError
-from rogue.reports.index.run_files import RUNS, combined_directory, make_combined_directory, runs_text
 from rogue.reports.pages.answer import Answered
 from rogue.reports.pages.first_screen import not_run
 from rogue.reports.pages.page import (
@@ -25,6 +24,7 @@ from rogue.reports.pages.tables import CsvRow, Head, ReportTable, Value, csv_hre
 from rogue.reports.reading.files import CLAIMS, REPORT, write_whole
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Counted, Results, in_silence
+from rogue.reports.run_index import RUNS, combined_directory, make_combined_directory, runs_text
 from rogue.workloads.manifest import Manifest
 
 _LOGGER = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from rogue.reports.index.run_entries import shown
 from rogue.reports.quantities import counted
+from rogue.reports.run_index import shown
 from rogue.reports.templates.environment import environment, style
 
 FAILED_SHOWN_MAX: Final = 50

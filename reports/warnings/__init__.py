@@ -3,8 +3,7 @@
 from typing import Final
 
 from rogue.reports.results import Results
-from rogue.reports.warnings.load import idle_port, never_congested, too_short
-from rogue.reports.warnings.parameters import unpublished_parameters
+from rogue.reports.warnings.load import idle_port, never_congested, too_short, unpublished_parameters
 from rogue.reports.warnings.seeds import identical_tables, single_seed, too_few_seeds
 from rogue.reports.warnings.warning import Check, RunWarning
 

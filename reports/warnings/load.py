@@ -1,4 +1,4 @@
-"""Warnings about flows that always have data and do not load the network, or not for long enough."""
+"""Warnings about unloaded networks, short runs, and parameters beyond their published line rates."""
 
 from typing import Final, NamedTuple
 
@@ -8,7 +8,7 @@ from rogue.reports.cells.bottleneck import SENT, packets_of_flows
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.quantities import duration_text
 from rogue.reports.results import Results, settings_by_point
-from rogue.reports.warnings.warning import RunWarning, by_transport
+from rogue.reports.warnings.warning import RunWarning, by_transport, some
 
 IDLE_MAX: Final = 0.2
 """Share of the time in which a port may send nothing."""
@@ -146,3 +146,24 @@ def _is_calm(view: CellView) -> bool:
     frame_bytes = max(each.frame_bytes for each in packets.values())
     is_empty = int(queues["max_bytes"].max()) <= QUEUED_FRAMES_MAX * frame_bytes
     return is_empty and not queues[["drops", "marks"]].to_numpy().any()
+
+
+SENTENCE = "unpublished_parameters"
+REMEDY = "unpublished_remedy"
+"""Facts of a cell, which its testbed wrote."""
+
+
+def unpublished_parameters(results: Results) -> RunWarning | None:
+    """Warn of default parameters that no source has for the line rate of the hosts."""
+    found: dict[str, dict[str, None]] = {}
+    remedies: dict[str, dict[str, None]] = {}
+    for setting in results.measured_settings:
+        facts = results.views_of(setting)[0].entry.facts
+        if facts.get(SENTENCE):
+            found.setdefault(str(facts[SENTENCE]), {})[setting.style.name] = None
+            remedies.setdefault(str(facts.get(REMEDY)), {})[setting.style.name] = None
+    if not found:
+        return None
+    sentences = [f"those of {some(list(names))} are {sentence}" for sentence, names in found.items()]
+    advice = [f"For {some(list(names))}, {remedy}." for remedy, names in remedies.items()]
+    return RunWarning(f"Defaults beyond their line rate: {'; '.join(sentences)}.", " ".join(advice))

@@ -38,6 +38,8 @@ _PACKET_TYPE, _INTERFACE = 0xFFFFF004, 0xFFFFF008
 """Ancillary data of a packet: SKF_AD_OFF + SKF_AD_PKTTYPE, SKF_AD_OFF + SKF_AD_IFINDEX."""
 _IPV4, _IPV6, _UDP = 0x0800, 0x86DD, 17
 _WHOLE = 0xFFFFFFFF
+_BRANCH_MAX = 255
+"""How far a conditional instruction can jump; a program has at most 4096 instructions (BPF_MAXINSNS)."""
 _SECOND_NS = 1_000_000_000
 
 Instruction = tuple[int, int, int, int]
@@ -223,16 +225,22 @@ def _of_roce(ends: Sequence[PacketEnd]) -> list[Instruction]:
         (_EQUAL, 1, 0, ROCE_PORT),
         _give(0),
     ]
-    for end in ends:
-        program += [
-            (_LOAD_WORD, 0, 0, 30),
-            (_EQUAL, 0, 4, int(IPv4Address(end.address))),
-            (_LOAD_WORD, 0, 0, 46),
-            (_AND, 0, 0, 0xFFFFFF),
-            (_EQUAL, 0, 1, end.qp_num),
-            _give(SNAPSHOT_BYTES),
-        ]
+    for address in dict.fromkeys(end.address for end in ends):
+        numbers = [end.qp_num for end in ends if end.address == address]
+        block = _of_queue_pairs(numbers)
+        program += [(_LOAD_WORD, 0, 0, 30), (_EQUAL, 1, 0, int(IPv4Address(address)))]
+        program += [(_JUMP, 0, 0, len(block)), *block]
     return [*program, _give(0 if ends else SNAPSHOT_BYTES)]
+
+
+def _of_queue_pairs(numbers: Sequence[int]) -> list[Instruction]:
+    """Accept packets to these queue pairs, and discard all others; one instruction for each."""
+    program: list[Instruction] = [(_LOAD_WORD, 0, 0, 46), (_AND, 0, 0, 0xFFFFFF)]
+    for first in range(0, len(numbers), _BRANCH_MAX):
+        part = numbers[first : first + _BRANCH_MAX]
+        program += [(_EQUAL, len(part) - place, 0, number) for place, number in enumerate(part)]
+        program += [(_JUMP, 0, 0, 1), _give(SNAPSHOT_BYTES)]
+    return [*program, _give(0)]
 
 
 def direct_filter(addresses: Iterable[int]) -> list[Instruction]:

@@ -11,8 +11,7 @@ from helpers.small_runs import cell_record, manifest_of
 
 from rogue.harness.commands.verify import verify_run
 from rogue.harness.errors import ExitCode
-from rogue.harness.results.manifest import write_manifest
-from rogue.harness.results.run_directory import CELLS
+from rogue.harness.results.run_directory import CELLS, write_manifest
 from rogue.workloads.manifest import MANIFEST
 
 pytestmark = pytest.mark.needs("ssh-keygen")

@@ -13,8 +13,7 @@ from helpers.dask_cluster import dask_cluster
 from helpers.experiments import write_experiment
 from helpers.waiting_run import LABELS, Waiting
 
-from rogue.harness.results.manifest import read_manifest, write_manifest
-from rogue.harness.results.run_directory import locked
+from rogue.harness.results.run_directory import locked, read_manifest, write_manifest
 from rogue.workloads.records import CellStatus
 
 KERNEL = """\

@@ -17,7 +17,7 @@ from helpers.plugin_files import FIXED_TWICE
 from helpers.waiting_run import LABELS, PATIENCE_SECONDS, Waiting
 
 from rogue.harness.cli import app
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 
 QUICK: Final = """\
 name: small

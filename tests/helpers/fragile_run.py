@@ -24,8 +24,7 @@ from rogue.harness.errors import HarnessError
 from rogue.harness.execution.scheduler import Watcher
 from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.plan.plan import Plan, make_plan
-from rogue.harness.results.manifest import read_manifest
-from rogue.harness.results.run_directory import locked, write_whole
+from rogue.harness.results.run_directory import locked, read_manifest, write_whole
 from rogue.harness.run import Workers, cells_left, reopen_run, replan, start_run, work
 from rogue.workloads.manifest import MANIFEST
 

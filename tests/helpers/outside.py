@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from helpers.plugin_files import FOLDER, SWIFT
 
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 
 NAMES = ("RoGUE", "Swift")
 COMPUTE_NS = 5_000_000

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rogue.harness.provisioning import inventory
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 from rogue.workloads.printable import printable
 from rogue.workloads.records import CellStatus
 

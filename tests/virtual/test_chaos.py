@@ -11,7 +11,7 @@ import pytest
 from helpers.real_rogue import Running, call
 
 from rogue.harness.errors import ExitCode
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 from rogue.remote.connection import Connection, connect
 from rogue.virtual import persistent
 from rogue.virtual.image.build import Image

@@ -10,7 +10,7 @@ from helpers.plugin_files import RACKS, SWIFT
 from helpers.real_rogue import call
 
 from rogue.harness.provisioning.linux_switch import burst_bytes
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 from rogue.virtual import persistent
 from rogue.workloads.manifest import Manifest
 

@@ -11,25 +11,23 @@ import pandas as pd
 
 from rogue.reports.cells.recorded_packets import Packet, packets_of
 from rogue.reports.errors import ReportError
-from rogue.reports.export.captures.packet import (
+from rogue.reports.export.captures.transport_headers import (
     PAUSE_MAC,
     Addresses,
+    Direction,
     EtherType,
     Protocol,
     Route,
+    Stream,
     addresses_of,
     checksum,
+    ecn_of,
     ethernet,
     ipv4,
-    type_of_service,
-)
-from rogue.reports.export.captures.transport_headers import (
-    Direction,
-    Stream,
-    ecn_of,
     options_bytes,
     roce_packet,
     tcp_packet,
+    type_of_service,
 )
 from rogue.reports.quantities import counted
 

@@ -16,7 +16,7 @@ from rogue.harness.commands.reproduce import is_alike, paper_experiments
 from rogue.harness.commands.run import RunOptions
 from rogue.harness.errors import ConfigError, DamagedRunError, ExitCode, UsageError
 from rogue.harness.experiment.load import LoadedExperiment
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 from rogue.reports.board.tally import BEGIN, END
 from rogue.workloads.manifest import Git
 

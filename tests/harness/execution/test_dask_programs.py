@@ -11,7 +11,7 @@ from helpers.dask_programs import dask_programs
 from helpers.experiments import write_experiment
 from helpers.waiting_run import LABELS, Waiting
 
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 
 PAGE = (Path(__file__).parents[3] / "docs/how-to/slurm-and-dask.md").read_text()
 LINES = re.search(r"(openssl req (?:.*\\\n)*.*)\n", PAGE)

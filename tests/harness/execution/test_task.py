@@ -16,7 +16,7 @@ from rogue.harness.execution.task import PickledTask, Task, execute, pack, progr
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.plan.plan import plan_cells
 from rogue.harness.plugins.loading import load_plugins, loaded_plugins, unload_plugins
-from rogue.harness.results.manifest import read_cell_record
+from rogue.harness.results.run_directory import read_cell_record
 from rogue.harness.testbeds.base import CellResult, Progress
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.workloads.records import CellStatus, FailureKind
@@ -60,12 +60,6 @@ def test_exception_is_a_bug_with_its_traceback(tmp_path: Path) -> None:
     assert 'raise ZeroDivisionError("as asked")' in trace
 
 
-def test_wrong_table_is_an_invalid_result(tmp_path: Path) -> None:
-    record = execute(task(tmp_path, "invalid"), lambda _fraction: None)
-    assert record.failure_kind is FailureKind.INVALID_RESULT
-    assert "columns missing" in str(record.message)
-
-
 def test_failure_that_the_testbed_knows_keeps_what_was_measured(tmp_path: Path) -> None:
     record = execute(task(tmp_path, "timeout"), lambda _fraction: None)
     assert (record.failure_kind, record.message) == (FailureKind.TIMEOUT, "it took too long")
@@ -89,7 +83,7 @@ def test_full_disk_fails_the_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("rogue.harness.results.cell_directory.write_whole", full)
+    monkeypatch.setattr("rogue.harness.results.run_directory.write_whole", full)
     record = execute(task(tmp_path, "ok"), lambda _fraction: None)
     assert (record.status, record.failure_kind) == (CellStatus.FAILED, FailureKind.OUT_OF_SPACE)
     assert list((tmp_path / "cells").iterdir()) == []

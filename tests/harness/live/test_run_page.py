@@ -23,8 +23,8 @@ from rogue.harness.live import run_page as module
 from rogue.harness.live.preview import FIGURES, NUMBERS, PartialReport, Preview, PreviewProcess, serve
 from rogue.harness.live.run_page import RunPage, RunState
 from rogue.harness.plan.plan import make_plan
-from rogue.harness.results.manifest import write_manifest
 from rogue.harness.results.recorded_run import SO_FAR, Run, present_manifest
+from rogue.harness.results.run_directory import write_manifest
 from rogue.harness.run import Workers, cells_left, start_run, work
 from rogue.workloads.manifest import CellRecord
 from rogue.workloads.records import CellStatus

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from helpers.small_runs import cell_record, failed_record
 
-from rogue.harness.results.cell_directory import (
+from rogue.harness.results.run_directory import (
     discard_all_unfinished,
     discard_unfinished,
     failed_attempts,

@@ -7,10 +7,17 @@ from helpers.small_runs import cell, check_files, manifest
 
 from rogue.harness.commands.report import note_report_files, try_to_report
 from rogue.harness.errors import UsageError
-from rogue.harness.results.cell_directory import discard_all_unfinished, store_cell
-from rogue.harness.results.manifest import read_manifest, write_cell_record, write_manifest
 from rogue.harness.results.recorded_run import present_manifest
-from rogue.harness.results.run_directory import TEMPORARY_PREFIX, cell_checksums, write_whole
+from rogue.harness.results.run_directory import (
+    TEMPORARY_PREFIX,
+    cell_checksums,
+    discard_all_unfinished,
+    read_manifest,
+    store_cell,
+    write_cell_record,
+    write_manifest,
+    write_whole,
+)
 from rogue.harness.run import reopen_run
 from rogue.workloads.manifest import CellRecord, Manifest
 

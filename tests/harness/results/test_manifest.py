@@ -12,8 +12,8 @@ from helpers.small_runs import cell, manifest
 from rogue.harness.commands.report import note_report_files
 from rogue.harness.errors import DamagedRunError, HarnessError, UsageError
 from rogue.harness.results import provenance
-from rogue.harness.results.manifest import read_manifest, read_sound_manifest, write_manifest
 from rogue.harness.results.provenance import available_cores, git_facts, host_facts, versions
+from rogue.harness.results.run_directory import read_manifest, read_sound_manifest, write_manifest
 from rogue.harness.run import reopen_run
 from rogue.workloads.manifest import MANIFEST, Manifest, Soundness
 

@@ -9,7 +9,6 @@ from helpers.small_runs import cell_record, failed_record
 
 from rogue.harness.errors import StorageError, UsageError
 from rogue.harness.results import run_directory
-from rogue.harness.results.cell_directory import store_cell
 from rogue.harness.results.run_directory import (
     CELLS,
     cell_checksums,
@@ -20,6 +19,7 @@ from rogue.harness.results.run_directory import (
     is_locked,
     locked,
     partial_report,
+    store_cell,
     write_whole,
 )
 from rogue.workloads.manifest import MANIFEST

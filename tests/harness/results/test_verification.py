@@ -8,9 +8,7 @@ from helpers.small_runs import cell_record, check_files, failed_record, manifest
 
 from rogue.harness.commands.verify import SHOWN_MAX, verify
 from rogue.harness.errors import ExitCode
-from rogue.harness.results.cell_directory import store_cell
-from rogue.harness.results.manifest import write_manifest
-from rogue.harness.results.run_directory import CELLS, cell_checksums, locked
+from rogue.harness.results.run_directory import CELLS, cell_checksums, locked, store_cell, write_manifest
 from rogue.harness.results.verification import compare_files
 from rogue.workloads.manifest import MANIFEST
 from rogue.workloads.records import CellStatus

@@ -13,8 +13,8 @@ from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.errors import ExitCode
 from rogue.harness.experiment.find import DIRECTORY, found_files
 from rogue.harness.experiment.load import load_experiment
-from rogue.harness.results.manifest import read_manifest, write_manifest
 from rogue.harness.results.recorded_run import SO_FAR
+from rogue.harness.results.run_directory import read_manifest, write_manifest
 from rogue.harness.results.verification import compare_run
 from rogue.harness.search.candidates import CONTROL_FREE
 from rogue.harness.search.finding import MARK, read_criterion

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from SALib.analyze import morris
 
 from rogue.harness.errors import ClusterLostError, ExitCode
-from rogue.harness.results.manifest import read_manifest
+from rogue.harness.results.run_directory import read_manifest
 from rogue.harness.results.verification import compare_run
 from rogue.harness.search.objective import make_target, ratio
 from rogue.harness.search.sensitivity import LEVELS, AnalysisPlan, elementary_effects, trajectories

@@ -13,8 +13,8 @@ from matplotlib.text import Text
 
 from rogue.reports.drawing.panels import COLOUR_SCALE, figure_look, page_width
 from rogue.reports.drawing.svg import page_pictures, to_svg
+from rogue.reports.export.figure_files import caption_of
 from rogue.reports.figures import FIGURES
-from rogue.reports.figures.captions import caption_of
 from rogue.reports.quantities import NARROW_SPACE
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results

@@ -20,7 +20,7 @@ from rogue.reports.export.captures.capture import (
     recorded,
     write_capture,
 )
-from rogue.reports.export.captures.packet import addresses_of
+from rogue.reports.export.captures.transport_headers import addresses_of
 from rogue.workloads.transports import BASES
 
 

@@ -8,9 +8,12 @@ import pytest
 from helpers.experiments import packets_of_cell
 
 from rogue.reports.cells.recorded_packets import Packet, packets_of
-from rogue.reports.export.captures.packet import Ecn, Route, addresses_of, checksum
 from rogue.reports.export.captures.transport_headers import (
+    Ecn,
+    Route,
     Stream,
+    addresses_of,
+    checksum,
     ecn_of,
     invariant_crc,
     opcode_of,

@@ -8,13 +8,13 @@ from helpers.sample_run import write_manifest
 from helpers.small_runs import cell, manifest
 
 from rogue.reports.errors import ReportError
-from rogue.reports.index.run_files import (
+from rogue.reports.reading.load import Run
+from rogue.reports.run_index import (
     combined_directory,
     make_combined_directory,
     results_directory,
     runs_text,
 )
-from rogue.reports.reading.load import Run
 
 
 def made(results: Path, name: str, run_id: str, created_utc: str) -> Run:

@@ -1,16 +1,14 @@
 """Tests: the list of runs, also of runs whose files are damaged or hostile."""
 
 import json
-import subprocess
-import sys
 import unicodedata
 from pathlib import Path
 
 import pytest
 from helpers.small_runs import cell, manifest
 
-from rogue.reports.index import Entry, State, find_entries, run_entries
-from rogue.reports.index.run_entries import shown
+from rogue.reports import run_index
+from rogue.reports.run_index import Entry, State, find_entries, shown
 
 
 def make(results: Path, name: str, number: int, **changes: object) -> Path:
@@ -135,7 +133,7 @@ def test_a_run_without_a_manifest_is_damaged(tmp_path: Path) -> None:
 
 def test_too_large_a_manifest_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "incast", 20)
-    monkeypatch.setattr(run_entries, "TEXT_BYTES_MAX", 10)
+    monkeypatch.setattr(run_index, "TEXT_BYTES_MAX", 10)
     assert entries(tmp_path)[0].problem == "manifest.json is larger than any that `rogue` writes"
 
 
@@ -213,9 +211,3 @@ class TestText:
 
     def test_is_short(self) -> None:
         assert len(shown("x" * 10_000)) == 200
-
-
-def test_a_list_loads_nothing_heavy() -> None:
-    source = "import sys, rogue.reports.index; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
-    assert not {"numpy", "pandas", "pyarrow", "matplotlib", "scipy"} & set(done.stdout.split())
