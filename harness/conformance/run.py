@@ -35,8 +35,11 @@ EXPERIMENT: Final = "conformance.yml"
 TIMEOUT_EXPONENT: Final = 14
 """The experiment's timeout attribute: 67 ms, a common default of NICs."""
 RETRY_COUNT: Final = 7
-TIMEOUT_NS: Final = 4_096.0 * 2**TIMEOUT_EXPONENT
+TIMEOUT_UNIT_NS: Final = 4_096.0
 """Source: InfiniBand Architecture, volume 1, 9.7.6.1.3."""
+SLOW_TESTBED: Final = "virtual"
+SLOW_TIMEOUT_EXPONENT: Final = 17
+"""537 ms, because emulated processors pause for longer than 67 ms."""
 
 
 def profile_named(nic: str | None) -> NicProfile | None:
@@ -63,17 +66,20 @@ def built_in_name(nic: str | None) -> str | None:
 
 def plan_base(testbed: Testbed, nic: str | None) -> Plan:
     """Plan the experiment that all checks start from; its own cell does not run."""
-    return replace(make_plan(load_named(EXPERIMENT, _settings({}, nic)), testbed), cells=())
+    return replace(make_plan(load_named(EXPERIMENT, _settings({}, nic, testbed)), testbed), cells=())
 
 
 def plan_check(check: Check, testbed: Testbed, nic: str | None) -> Plan:
     """Plan the one cell of a check."""
-    return make_plan(load_named(EXPERIMENT, _settings(check.settings, nic)), testbed)
+    return make_plan(load_named(EXPERIMENT, _settings(check.settings, nic, testbed)), testbed)
 
 
-def _settings(settings: Mapping[str, object], nic: str | None) -> tuple[str, ...]:
+def _settings(settings: Mapping[str, object], nic: str | None, testbed: Testbed) -> tuple[str, ...]:
     named = str(Path(nic).resolve()) if nic and nic.endswith(SUFFIXES) else nic
-    own = {"topology.nic": named} if named else {}  # nodes have their own
+    own: dict[str, object] = {"topology.nic": named} if named else {}  # nodes have their own
+    if testbed.name.partition(":")[0] == SLOW_TESTBED:
+        timing = {"timeout_exponent": SLOW_TIMEOUT_EXPONENT, "retry_count": RETRY_COUNT}
+        own["transports"] = [{"name": "roce", "label": "roce", **timing}]
     return tuple(f"{key}={json.dumps(value)}" for key, value in {**own, **settings}.items())
 
 
@@ -135,10 +141,17 @@ def check_traces(
     assert isinstance(topology, Star), "the experiment of all checks"
     if packets is None:
         return []
+    exponent = cell.transport.parameters.get("timeout_exponent", TIMEOUT_EXPONENT)
+    assert isinstance(exponent, int)
     network = Network(topology.rate_bps, topology.delay_ns) if is_simulated else None
     found = traces_of(packets, network, flows)
     delivered = None if throughput is None else int(throughput["delivered_bytes"].sum())  # of the only flow
     return [
-        replace(trace, timeout_ns=TIMEOUT_NS, retry_count=RETRY_COUNT, delivered_bytes=delivered)
+        replace(
+            trace,
+            timeout_ns=TIMEOUT_UNIT_NS * 2**exponent,
+            retry_count=RETRY_COUNT,
+            delivered_bytes=delivered,
+        )
         for trace in found
     ]

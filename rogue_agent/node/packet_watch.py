@@ -15,7 +15,7 @@ from rogue.agent.node.packet_relay import Relay
 
 @dataclass(frozen=True)
 class WatchOrders:
-    """What a Linux switch does with packets of a cell besides forwarding them."""
+    """Orders for a Linux switch about the packets of a cell."""
 
     capture: CaptureOrder | None = None
     """Packets to record."""
@@ -66,7 +66,7 @@ def _packet_ends(prepared: Prepared) -> list[PacketEnd]:
 
 
 class Watched(NamedTuple):
-    """What a switch recorded and did."""
+    """Packets that a switch recorded, and events that it carried out."""
 
     packets: bytes = b""
     """A capture file."""

@@ -16,15 +16,15 @@ pytestmark = pytest.mark.virtual
 
 EXPERIMENT = f"""\
 name: machine-events
-topology: {{kind: links, file: {RACKS}, mtu: 1024, buffer: 1MB, alpha: 1}}
-workload: {{kind: incast, senders: 2, size: 200KB}}
-transports: [{{name: roce, label: roce, timeout_exponent: 17}}]
+topology: {{kind: links, file: {RACKS}, mtu: 1024, buffer: 9MB, alpha: 1}}
+workload: {{kind: incast, senders: 2, size: 64KB}}
+transports: [{{name: roce, label: roce, timeout_exponent: 18}}]
 time_limit: 100s
 measure: [packets]
 """
 FLOWS = ("main/h0->h2", "main/h1->h2")
-PACKETS = 196
-"""Of each flow: 200 KB in packets of 1024 bytes."""
+PACKETS = 63
+"""Of each flow: 64 KB in packets of 1024 bytes."""
 DELAY_NS = 400_000_000
 """Longer than an emulated processor waits for the host's."""
 

@@ -136,7 +136,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class WatchedCell:
-    """What switches recorded and did while a cell ran."""
+    """Packets that switches recorded in a cell, and events that they carried out."""
 
     cell: Cell
     flows: Sequence[NodeFlow]

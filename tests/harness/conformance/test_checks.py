@@ -63,6 +63,13 @@ def test_the_documented_results_are_those_of_the_simulator(nic: str) -> None:
         assert results[name] == outcome(name, measured(name, nic), PROFILES[nic]).verdict, name
 
 
+def test_virtual_machines_get_a_longer_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = measured("last_packet_lost")
+    monkeypatch.setattr(type(TESTBED), "name", "virtual:rack")
+    (planned,) = plan_check(all_checks()["last_packet_lost"], TESTBED, "ideal").cells
+    assert [trace.timeout_ns for trace in check_traces(planned.cell, tables)] == [4_096 * 2**17]
+
+
 def _rows(kind: str, *, from_ps: int = 0) -> Callable[[pd.DataFrame], "pd.Series[bool]"]:
     return lambda packets: (packets["kind"] == kind) & (packets["t_ps"] >= from_ps)
 
