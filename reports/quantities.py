@@ -125,9 +125,9 @@ def counted(count: int, noun: str) -> str:
 
 
 def joined(words: list[str]) -> str:
-    """Write a list as a sentence does: `a, b and c`; with semicolons if a word has a comma."""
-    if len(words) < 2:
-        return "".join(words)
+    """Write a list as a sentence does: `a, b and c`; three with semicolons if a word has a comma."""
+    if len(words) < 3:
+        return " and ".join(words)
     comma, last = ("; ", "; and ") if any(", " in word for word in words) else (", ", " and ")
     return last.join([comma.join(words[:-1]), words[-1]])
 

@@ -6,6 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+import yaml
 from reference_experiments import table
 
 from rogue.harness.conformance.check import all_checks
@@ -20,6 +21,7 @@ def generated() -> str:
     for group, own in groupby(all_checks().values(), key=lambda check: check.group):
         rows = [(check.title, check.requires, check.source) for check in own]
         parts += [f"## Checks: {group}", table(("check", "requires", "source"), rows)]
+    parts += ["## Hardware, measured by others", _OTHERS, table(COLUMNS, others())]
     return "\n\n".join(parts)
 
 
@@ -27,6 +29,19 @@ _INTRODUCTION: Final = (
     "[`rogue conformance`](../how-to/conformance.md) runs these checks. "
     "The results are from committed files of `rogue conformance --json` (`docs/conformance`)."
 )
+
+
+_OTHERS: Final = (
+    "We have no card. These are numbers of others with their conditions, not measured with our checks."
+)
+COLUMNS: Final = ("behaviour", "nic", "measured", "conditions", "profiles", "source")
+"""Keys of an entry in `measured-by-others.yaml`; `profiles`: what ours do."""
+
+
+def others() -> list[tuple[str, ...]]:
+    """Return a row for each behaviour that others measured."""
+    entries = yaml.safe_load((RESULTS / "measured-by-others.yaml").read_text())
+    return [tuple(entry[column] for column in COLUMNS) for entry in entries]
 
 
 def _devices() -> str:

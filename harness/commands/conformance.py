@@ -65,6 +65,12 @@ def conformance(
       rogue conformance --testbed kernel
       rogue conformance --pcap mirror.pcapng
     """
+    if pcap is not None:
+        stated = {"NODES": nodes, "--testbed": testbed != DEFAULT_TESTBED, "--out": out, "--jobs": jobs,
+                  "--trust-inventory": trusts_inventory}  # fmt: skip
+        if given := [name for name, value in stated.items() if value]:
+            got = f"--pcap: got {', '.join(given)}, expected no option of a run"
+            raise UsageError(f"{got}; leave out what a capture does not need.")
     if nodes:
         if testbed != DEFAULT_TESTBED:
             got = f"conformance: got {nodes} and --testbed {testbed}, expected one of them"
@@ -128,18 +134,20 @@ def _read_capture(file: Path, nic: str | None) -> Sequence[Outcome]:
     from rogue.harness.conformance.check import all_checks, outcome_of
     from rogue.harness.conformance.run import profile_named
     from rogue.harness.conformance.trace import traces_of
-    from rogue.harness.data.capture import read_capture
+    from rogue.harness.data.capture import Capture
     from rogue.harness.data.captured_packets import packets_of_capture
 
     profile = profile_named(nic)
-    capture = read_capture(file)
-    packets = packets_of_capture(capture)
+    capture = Capture(file)
+    packets, undecided = packets_of_capture(capture)
     if capture.is_truncated:
-        notify(f"{file}: the file ends within a frame; the {len(capture.frames)} frames before it are read.")
+        notify(f"{file}: the file ends within a frame; the {capture.frames_read} frames before it are read.")
+    if undecided:
+        got = f"{file}: {undecided} flows between the same hosts have the same packet numbers"
+        notify(f"{got}; their ACKs are paired in the order of the first packets, which may be wrong.")
     traces = traces_of(packets)
     if not traces:
-        frames = len(capture.frames) + capture.others
-        got = f"{file}: got {frames} frames without a RoCEv2 request over RC or UC"
+        got = f"{file}: got {capture.frames_read} frames without a RoCEv2 request over RC or UC"
         raise UsageError(f"{got}, expected packets to UDP port 4791; capture at a NIC or at a mirror port.")
     inform(f"{len(packets)} packets of {counted(len(traces), 'flow')}")
     return [outcome_of(name, traces, profile) for name in all_checks()]

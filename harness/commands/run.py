@@ -175,7 +175,10 @@ def _resume(options: RunOptions, directory: Path, cluster: Cluster | None, after
     from rogue.harness.data.files import kept_files
     from rogue.harness.run import cells_left, reopen_run, replan
 
-    read_manifest(directory)  # or it is no run, and there is nothing to lock
+    began_with = read_manifest(directory).command  # or it is no run, and there is nothing to lock
+    if began_with[1:2] == ["conformance"]:
+        got = f"{directory}: got a run of `rogue conformance`, expected one of `rogue run`"
+        raise UsageError(f"{got}; to test again from the start: {call_again(*began_with[1:])}")
     for command in ("search", "sensitivity"):  # which alone know their next cells
         if (directory / f"{command}.json").is_file():
             again = call_again(command, "--resume", directory)

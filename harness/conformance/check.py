@@ -104,7 +104,8 @@ class Check:
     profile_fields: Mapping[str, str] = field(default_factory=dict)
     """Fields of a NIC profile by the names of the readings that measure them.
 
-    A rule of retries is true if the reading shows it (`Reading.ruled`).
+    A rule of retries is true if the reading shows it (`Reading.ruled`), and false if it is as specified, or
+    if the specification requires nothing.
     """
 
 

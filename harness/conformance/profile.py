@@ -35,11 +35,13 @@ def measured_text(outcomes: Sequence[Outcome], device: str, like: str | None) ->
 
 def _value(field: str, reading: Reading) -> int | None:
     """Return the value of a field, or None if the reading does not decide it."""
-    if reading.value is None or isinstance(reading.value, str):
+    if reading.value is None:
         return None
     if field in RULES:
-        is_specified = reading.verdict is Verdict.SPECIFIED
-        is_as_ruled = reading.ruled is not None and reading.ruled.holds(reading.value)
-        return is_as_ruled if is_specified or is_as_ruled else None
-    value = round(reading.value)
+        if reading.ruled is None:
+            return None
+        is_as_ruled = reading.ruled.holds(reading.value)
+        is_decided = is_as_ruled or reading.specified is None or reading.verdict is Verdict.SPECIFIED
+        return is_as_ruled if is_decided else None
+    value = None if isinstance(reading.value, str) else round(reading.value)
     return value if is_in_range(field, value) else None

@@ -1,19 +1,17 @@
-"""Read frames from pcap and pcapng files.
+"""Read frames from pcap and pcapng files, one after the other.
 
 Source: draft-ietf-opsawg-pcap-04 and draft-ietf-opsawg-pcapng-02; tcpdump.org, link-layer header types.
 """
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from stat import S_ISREG
 from typing import Final, NamedTuple
 
 from rogue.harness.errors import UsageError
 
-BYTES_MAX: Final = 2_000_000_000
-"""A capture is read into memory."""
 ETHERNET: Final = 1
 IP_STARTS: Final = {101: 0, 228: 0, 229: 0, 113: 16, 276: 20, 12: 0, 14: 0}
 """Places of the IP header by link type: raw IP, and Linux's cooked captures."""
@@ -37,60 +35,6 @@ class CapturedFrame(NamedTuple):
     comment: str
 
 
-@dataclass(slots=True)
-class Capture:
-    """The frames of a file."""
-
-    frames: list[CapturedFrame] = field(default_factory=list)
-    others: int = 0
-    """Frames of link types that carry no RoCEv2."""
-    is_truncated: bool = False
-    """The file ends within a frame."""
-
-
-def read_capture(path: Path) -> Capture:
-    """Read a capture; UsageError if the file is none."""
-    try:
-        found = path.stat()
-        if not S_ISREG(found.st_mode):
-            raise UsageError(f"{path}: got no regular file, expected a capture; name a pcap or pcapng file.")
-        if found.st_size > BYTES_MAX:
-            got = f"{path}: got {found.st_size} bytes, expected at most {BYTES_MAX}"
-            raise UsageError(f"{got}; cut the capture, for example with `editcap -c`.")
-        content = path.read_bytes()
-    except OSError as error:
-        got = f"{path}: got {error.strerror!r}, expected a capture that can be read"
-        raise UsageError(f"{got}; name a pcap or pcapng file.") from error
-    for order in "<>":
-        magic = struct.unpack_from(f"{order}I", content)[0] if len(content) >= 4 else 0
-        if magic in _PCAP:
-            return _read_pcap(content, order, _PCAP[magic])
-    if magic == _SECTION:
-        return _read_pcapng(content)
-    got = f"{path}: got a file that begins with {content[:4].hex() or 'nothing'}"
-    raise UsageError(f"{got}, expected a pcap or pcapng file; export one with tcpdump or Wireshark.")
-
-
-def _read_pcap(content: bytes, order: str, unit_ns: int) -> Capture:
-    capture = Capture(is_truncated=len(content) < _HEADER_BYTES)
-    if capture.is_truncated:
-        return capture
-    link_type = struct.unpack_from(f"{order}I", content, 20)[0] & 0xFFFF
-    place = _HEADER_BYTES
-    while place < len(content):
-        if place + _RECORD_BYTES > len(content):
-            capture.is_truncated = True
-            break
-        seconds, fraction, length, _ = struct.unpack_from(f"{order}IIII", content, place)
-        place += _RECORD_BYTES
-        frame = content[place : place + length]
-        capture.is_truncated = len(frame) < length
-        place += length
-        if not capture.is_truncated:
-            _add(capture, seconds * _SECOND_NS + fraction * unit_ns, _Interface("", link_type), frame)
-    return capture
-
-
 class _Interface(NamedTuple):
     name: str
     link_type: int
@@ -98,37 +42,94 @@ class _Interface(NamedTuple):
     offset_seconds: int = 0
 
 
-def _add(capture: Capture, t_ns: int, interface: _Interface, frame: bytes, comment: str = "") -> None:
-    ip = IP_STARTS.get(interface.link_type)
-    if ip is None and interface.link_type != ETHERNET:
-        capture.others += 1
-    else:
-        capture.frames.append(CapturedFrame(t_ns, interface.name, frame, ip, comment))
+_Found = tuple[int, _Interface, bytes, str]
+"""Time (ns), interface, content and comment of a frame."""
 
 
-def _read_pcapng(content: bytes) -> Capture:
-    capture, place, order = Capture(), 0, "<"
-    interfaces: list[_Interface] = []
-    while place < len(content):
-        if content[place : place + 4] == struct.pack("<I", _SECTION):
-            is_little = content[place + 8 : place + 12] == struct.pack("<I", _BYTE_ORDER)
-            order, interfaces = "<" if is_little else ">", []
-        if place + 12 > len(content):
-            capture.is_truncated = True
-            break
-        kind, length = struct.unpack_from(f"{order}II", content, place)
-        if length < 12 or place + length > len(content):
-            capture.is_truncated = True
-            break
-        body = content[place + 8 : place + length - 4]
-        place += length
-        if kind == _INTERFACE and len(body) >= 8:
-            interfaces.append(_interface(body, order, len(interfaces)))
-        elif kind == _ENHANCED and len(body) >= 20:
-            _add_enhanced(capture, interfaces, body, order)
-        elif kind == _SIMPLE and len(body) >= 4 and interfaces:
-            _add(capture, 0, interfaces[0], body[4 : 4 + struct.unpack_from(f"{order}I", body)[0]])
-    return capture
+class Capture:
+    """The frames of a file; what is counted belongs to the frames that have been read."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a file; UsageError if it is no capture."""
+        self.path = path
+        self.frames_read = 0
+        self.is_truncated = False
+        """The file ends within a frame."""
+        self._content = _content_of(path)
+        head = self._content[:4]
+        magics = {order: int.from_bytes(head, "little" if order == "<" else "big") for order in "<>"}
+        self._order = next((order for order, magic in magics.items() if magic in (*_PCAP, _SECTION)), "")
+        self._magic = magics.get(self._order, 0)
+        if not self._order:
+            got = f"{path}: got a file that begins with {head.hex() or 'nothing'}"
+            raise UsageError(f"{got}, expected a pcap or pcapng file; export one with tcpdump or Wireshark.")
+
+    def __iter__(self) -> Iterator[CapturedFrame]:
+        """Yield the frames of link types that can carry RoCEv2."""
+        self.frames_read, self.is_truncated = 0, False
+        for t_ns, interface, content, comment in (
+            self._blocks() if self._magic == _SECTION else self._records()
+        ):
+            self.frames_read += 1
+            ip = IP_STARTS.get(interface.link_type)
+            if ip is not None or interface.link_type == ETHERNET:
+                yield CapturedFrame(t_ns, interface.name, content, ip, comment)
+
+    def _records(self) -> Iterator[_Found]:
+        """Yield the frames of a pcap file."""
+        content, order, size = self._content, self._order, len(self._content)
+        if size < _HEADER_BYTES:
+            self.is_truncated = True
+            return
+        interface = _Interface("", struct.unpack_from(f"{order}I", content, 20)[0] & 0xFFFF)
+        place = _HEADER_BYTES
+        while place < size:
+            length = 0
+            if place + _RECORD_BYTES <= size:
+                seconds, fraction, length, _ = struct.unpack_from(f"{order}IIII", content, place)
+            place += _RECORD_BYTES
+            if place + length > size:
+                self.is_truncated = True
+                return
+            t_ns = seconds * _SECOND_NS + fraction * _PCAP[self._magic]
+            yield t_ns, interface, content[place : place + length], ""
+            place += length
+
+    def _blocks(self) -> Iterator[_Found]:
+        """Yield the frames of a pcapng file."""
+        content, place, order = self._content, 0, "<"
+        interfaces: list[_Interface] = []
+        while place < len(content):
+            if content[place : place + 4] == struct.pack("<I", _SECTION):
+                is_little = content[place + 8 : place + 12] == struct.pack("<I", _BYTE_ORDER)
+                order, interfaces = "<" if is_little else ">", []
+            kind, length = 0, 0
+            if place + 12 <= len(content):
+                kind, length = struct.unpack_from(f"{order}II", content, place)
+            if length < 12 or place + length > len(content):
+                self.is_truncated = True
+                return
+            body = content[place + 8 : place + length - 4]
+            place += length
+            if kind == _INTERFACE and len(body) >= 8:
+                interfaces.append(_interface(body, order, len(interfaces)))
+            elif kind == _ENHANCED and len(body) >= 20:
+                yield from _enhanced(interfaces, body, order)
+            elif kind == _SIMPLE and len(body) >= 4 and interfaces:
+                yield 0, interfaces[0], body[4 : 4 + struct.unpack_from(f"{order}I", body)[0]], ""
+
+
+def _content_of(path: Path) -> bytes | mmap:
+    """Return the bytes of a file, which the system reads when they are used."""
+    try:
+        found = path.stat()
+        if not S_ISREG(found.st_mode):
+            raise UsageError(f"{path}: got no regular file, expected a capture; name a pcap or pcapng file.")
+        with path.open("rb") as file:
+            return mmap(file.fileno(), 0, access=ACCESS_READ) if found.st_size else b""
+    except OSError as error:
+        got = f"{path}: got {error.strerror!r}, expected a capture that can be read"
+        raise UsageError(f"{got}; name a pcap or pcapng file.") from error
 
 
 def _interface(body: bytes, order: str, number: int) -> _Interface:
@@ -141,16 +142,14 @@ def _interface(body: bytes, order: str, number: int) -> _Interface:
     return _Interface(name or str(number), link_type, units, offset)
 
 
-def _add_enhanced(capture: Capture, interfaces: list[_Interface], body: bytes, order: str) -> None:
+def _enhanced(interfaces: list[_Interface], body: bytes, order: str) -> Iterator[_Found]:
     number, high, low, length, _ = struct.unpack_from(f"{order}IIIII", body)
-    if number >= len(interfaces):
-        capture.others += 1
-        return
-    interface = interfaces[number]
-    t_ns = (high << 32 | low) * _SECOND_NS // interface.units_per_second
-    options = _options(body[20 + length + -length % 4 :], order)
-    comment = options.get(_COMMENT, b"").decode("utf-8", "replace")
-    _add(capture, t_ns + interface.offset_seconds * _SECOND_NS, interface, body[20 : 20 + length], comment)
+    if number < len(interfaces):
+        interface = interfaces[number]
+        t_ns = (high << 32 | low) * _SECOND_NS // interface.units_per_second
+        options = _options(body[20 + length + -length % 4 :], order)
+        comment = options.get(_COMMENT, b"").decode("utf-8", "replace")
+        yield t_ns + interface.offset_seconds * _SECOND_NS, interface, body[20 : 20 + length], comment
 
 
 def _options(content: bytes, order: str) -> Mapping[int, bytes]:

@@ -1,20 +1,24 @@
 """Turn a capture into a table of packets: pair queue pairs to flows, and count their packets from 0."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import pandas as pd
 
 from rogue.agent.node.roce_frames import Frame, decode, decode_ip
-from rogue.harness.data.capture import Capture, CapturedFrame
+from rogue.harness.data.capture import Capture
+from rogue.harness.errors import UsageError
 from rogue.workloads.records import PacketRow
 
 REQUESTS: Final = ("write", "send", "read_request", "atomic")
-REPLIES: Final = ("ack", "nak", "read_response", "atomic_response")
 EXPORTED_LOSS: Final = "went no further: "
 """Comment of `rogue export --pcap` on a packet that was lost behind the port."""
+PACKETS_MAX: Final = 1_000_000
+"""Their rows take about 1 GB of memory."""
 _PSNS: Final = 1 << 24
+_COMPARED: Final = 32
+"""Numbers of a stream of replies that are looked for among the requests, spread over the stream."""
 _T_PS_MAX: Final = 2**62
 """Fifty days: later times are those of a damaged capture."""
 _ECT: Final = (1, 2, 3)
@@ -29,7 +33,9 @@ class Stream(NamedTuple):
 
 
 class _Packet(NamedTuple):
-    captured: CapturedFrame
+    t_ns: int
+    interface: str
+    comment: str
     frame: Frame
 
     @property
@@ -37,61 +43,104 @@ class _Packet(NamedTuple):
         return Stream(self.frame.source, self.frame.destination, self.frame.qp_num)
 
 
-def packets_of_capture(capture: Capture) -> pd.DataFrame:
-    """Return the packets of reliable and unreliable connections in the columns of the table `packets`.
+class CapturedPackets(NamedTuple):
+    """The packets of a capture by flow."""
+
+    table: pd.DataFrame
+    """In the columns of the table `packets`."""
+    undecided_flows: int
+    """Flows whose replies may be those of another one."""
+
+
+def packets_of_capture(capture: Capture) -> CapturedPackets:
+    """Return the packets of reliable and unreliable connections; UsageError if there are too many.
 
     Times count from the first packet. A host is named by its address. Where several interfaces saw the same
     direction of a flow, the first one counts as the port of the sender, and the last one as the port to the
     receiver.
     """
-    found = [
-        _Packet(each, frame)
-        for each in capture.frames
-        if (frame := decode(each.content) if each.ip is None else decode_ip(each.content, each.ip))
-        and (frame.service in ("rc", "uc") or frame.kind == "cnp")
-    ]
-    found.sort(key=lambda packet: packet.captured.t_ns)
-    streams: dict[Stream, list[_Packet]] = defaultdict(list)
-    for packet in found:
-        streams[packet.stream].append(packet)
+    requests: dict[Stream, list[_Packet]] = defaultdict(list)
+    replies: dict[Stream, list[_Packet]] = defaultdict(list)
+    for packet in sorted(_packets(capture), key=lambda packet: packet.t_ns):
+        (requests if packet.frame.kind in REQUESTS else replies)[packet.stream].append(packet)
+    answers, undecided = _paired(requests, replies)
     names: Counter[str] = Counter()
     rows: list[PacketRow] = []
-    for requests, replies in _connections(streams):
-        rows += _rows(sorted([*requests, *replies], key=lambda packet: packet.captured.t_ns), requests, names)
+    for stream, own in requests.items():
+        both = sorted(
+            [*own, *replies[answers[stream]]] if stream in answers else own, key=lambda packet: packet.t_ns
+        )
+        rows += _rows(both, own, names)
     began_ps = min((row.t_ps for row in rows), default=0)
     rows = [row._replace(t_ps=min(row.t_ps - began_ps, _T_PS_MAX)) for row in rows]
     rows.sort(key=lambda row: row.t_ps)
-    return pd.DataFrame(rows, columns=PacketRow._fields)
+    return CapturedPackets(pd.DataFrame(rows, columns=PacketRow._fields), undecided)
 
 
-def _connections(
-    streams: Mapping[Stream, Sequence[_Packet]],
-) -> Iterable[tuple[Sequence[_Packet], Sequence[_Packet]]]:
-    """Pair the requests to each queue pair with the replies from it.
+def _packets(capture: Capture) -> Iterator[_Packet]:
+    """Yield the packets of connections, without the captured bytes."""
+    count = 0
+    for each in capture:
+        frame = decode(each.content) if each.ip is None else decode_ip(each.content, each.ip)
+        if frame is None or (frame.service not in ("rc", "uc") and frame.kind != "cnp"):
+            continue
+        count += 1
+        if count > PACKETS_MAX:
+            got = f"{capture.path}: got more than {PACKETS_MAX} RoCEv2 packets, expected at most as many"
+            raise UsageError(f"{got}; cut the capture, for example with `editcap -r IN OUT 1-{PACKETS_MAX}`.")
+        yield _Packet(each.t_ns, each.interface, each.comment, frame)
 
-    A reply carries the number of its request, but not the queue pair that sent it. A stream of replies
-    belongs to the stream of requests whose numbers it carries most often.
+
+_Streams = Mapping[Stream, Sequence[_Packet]]
+
+
+def _paired(requests: _Streams, replies: _Streams) -> tuple[dict[Stream, Stream], int]:
+    """Return the stream of replies to each stream of requests, and how many of these are undecided.
+
+    A reply has the number of its request, but not the queue pair that sent it. Between two hosts, streams
+    with the most numbers in common belong together, the clearest pairs first. Of equals the one with the same
+    UDP source port is taken, which some NICs derive from both queue pairs. Still equal ones are paired in the
+    order of their first packets.
     """
-    numbers = {
-        stream: {packet.frame.psn for packet in own if packet.frame.kind in REQUESTS}
-        for stream, own in streams.items()
+    asking: dict[tuple[str, str], list[Stream]] = defaultdict(list)
+    by_number: dict[tuple[str, str, int], list[Stream]] = defaultdict(list)
+    for stream, own in requests.items():
+        asking[stream.src, stream.dst].append(stream)
+        for psn in {packet.frame.psn for packet in own}:
+            by_number[stream.src, stream.dst, psn].append(stream)
+    votes = {stream: _votes(stream, own, by_number) for stream, own in replies.items()}
+    answers: dict[Stream, Stream] = {}
+    undecided: set[Stream] = set()
+    for stream in sorted(votes, key=lambda stream: _clearness(votes[stream]), reverse=True):
+        free = [each for each in votes[stream] if each not in answers]
+        free = free or [each for each in asking[stream.dst, stream.src] if each not in answers]
+        most = max((votes[stream][each] for each in free), default=0)
+        equal = [each for each in free if votes[stream][each] == most]
+        port = replies[stream][0].frame.udp_port
+        same_port = [each for each in equal if requests[each][0].frame.udp_port == port]
+        if len(equal) > 1 and len(same_port) != 1:
+            undecided.update(equal)
+        for each in (same_port or equal)[:1]:
+            answers[each] = stream
+    return answers, len(undecided)
+
+
+def _votes(
+    stream: Stream, own: Sequence[_Packet], by_number: Mapping[tuple[str, str, int], Sequence[Stream]]
+) -> Counter[Stream]:
+    """Count in how many numbers a stream of replies agrees with each stream of requests, of a few of them."""
+    places = {
+        (stream.dst, stream.src, packet.frame.psn): None for packet in own if packet.frame.kind != "cnp"
     }
-    owners: dict[Stream, list[Stream]] = defaultdict(list)
-    for stream, own in streams.items():
-        replies = [
-            packet.frame.psn for packet in own if packet.frame.kind in REPLIES or packet.frame.kind == "cnp"
-        ]
-        others = [
-            each for each in streams if (each.src, each.dst) == (stream.dst, stream.src) and numbers[each]
-        ]
-        if replies and others:
-            votes = {each: sum(psn in numbers[each] for psn in replies) for each in others}
-            owners[max(votes, key=lambda each: votes[each])].append(stream)
-    for stream, own in streams.items():
-        requests = [packet for packet in own if packet.frame.kind in REQUESTS]
-        if requests:
-            answering = [packet for other in owners[stream] for packet in streams[other]]
-            yield requests, [packet for packet in answering if packet.frame.kind not in REQUESTS]
+    known = [place for place in places if place in by_number]
+    chosen = {known[at * (len(known) - 1) // (_COMPARED - 1)] for at in range(_COMPARED)} if known else ()
+    return Counter(each for place in chosen for each in by_number[place])
+
+
+def _clearness(votes: Counter[Stream]) -> tuple[int, int]:
+    """Return how far the first candidate is before the second one, and its votes."""
+    first, second = [*(count for _, count in votes.most_common(2)), 0, 0][:2]
+    return first - second, first
 
 
 def _rows(packets: Sequence[_Packet], requests: Sequence[_Packet], names: Counter[str]) -> list[PacketRow]:
@@ -108,7 +157,7 @@ def _rows(packets: Sequence[_Packet], requests: Sequence[_Packet], names: Counte
     return [
         _row(packet, number, flow_id, service, ports[packet.frame.source])
         for packet, number in zip(packets, numbers, strict=True)
-        if packet.captured.interface in ports[packet.frame.source]
+        if packet.interface in ports[packet.frame.source]
     ]
 
 
@@ -116,7 +165,7 @@ def _ports(packets: Sequence[_Packet]) -> dict[str, tuple[str, str]]:
     """Return the interfaces that saw the packets of each host first and last."""
     seen: dict[str, dict[str, None]] = defaultdict(dict)
     for packet in packets:
-        seen[packet.frame.source].setdefault(packet.captured.interface)
+        seen[packet.frame.source].setdefault(packet.interface)
     return {source: (next(iter(own)), list(own)[-1]) for source, own in seen.items()}
 
 
@@ -143,17 +192,17 @@ def _row(
     packet: _Packet, number: int | None, flow_id: str, service: str | None, ports: tuple[str, str]
 ) -> PacketRow:
     frame, (first, last) = packet.frame, ports
-    interface = packet.captured.interface
+    interface = packet.interface
     node = frame.source if interface == first else interface
     neighbour = frame.destination if interface == last else interface
     words = [*frame.places, *(["ack_request"] if frame.ack_request else [])]
     words += ["ect"] if frame.tos & 3 in _ECT else []
     words += ["corrupt"] if frame.is_corrupt else []
     words += ["rnr"] if frame.is_rnr else []
-    lost = packet.captured.comment.removeprefix(EXPORTED_LOSS)
-    is_lost = lost != packet.captured.comment
+    lost = packet.comment.removeprefix(EXPORTED_LOSS)
+    is_lost = lost != packet.comment
     return PacketRow(
-        t_ps=packet.captured.t_ns * 1000, node=node, port=f"{node}->{neighbour}", kind=frame.kind,
+        t_ps=packet.t_ns * 1000, node=node, port=f"{node}->{neighbour}", kind=frame.kind,
         flow_id=flow_id, service=service, src=frame.source, dst=frame.destination, src_qp_num=None,
         qp_num=frame.qp_num, psn=number, bytes=frame.frame_bytes, payload_bytes=frame.payload_bytes,
         priority=frame.tos >> 5, marked=frame.is_marked, dropped=is_lost, reason=lost if is_lost else None,

@@ -16,12 +16,13 @@ MEASURED: Final = "measured"
 """Key of what was measured besides, which no experiment reads."""
 NUMBERS: Final = (
     "ack_every_packets",
+    "unacknowledged_packets_max",
     "nak_delay_ns",
     "resend_delay_ns",
     "cnp_delay_ns",
     "cnp_interval_ns",
 )
-RULES: Final = ("is_endless_at_seven", "waits_at_read_gap")
+RULES: Final = ("refills_per_verb", "ignores_naks", "is_endless_at_seven", "waits_at_read_gap")
 """Rules of retries, each true or false."""
 MEASURABLE: Final = (*NUMBERS, *RULES)
 """Fields of a profile that conformance measures."""
@@ -57,7 +58,9 @@ def read_nic_profile(source: DataSource) -> NicOfFile:
 
 
 def _range_of(name: str) -> tuple[int, int]:
-    return (1, PACKETS_MAX) if name == "ack_every_packets" else (0, DELAY_MAX_NS)
+    if name.endswith("_ns"):
+        return 0, DELAY_MAX_NS
+    return int(name == "ack_every_packets"), PACKETS_MAX
 
 
 def is_in_range(name: str, value: object) -> bool:

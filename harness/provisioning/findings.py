@@ -8,6 +8,7 @@ from typing import Any, Final
 from rogue.harness.provisioning.cards import CARDS, card_name
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.inventory import Host, Inventory
+from rogue.harness.provisioning.places import AGENT
 
 Facts = Mapping[str, Any]
 OLDEST_PYTHON: Final = (3, 10)
@@ -61,7 +62,7 @@ class Examination:
 def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) -> list[Finding]:
     """Return all findings, node by node.
 
-    files: SHA-256 by path of the files that every host must have.
+    files: SHA-256 by path of the files that every host must have; a switch has only the agent.
     """
     return [
         *(unreachable(node, found.failures[node]) for node in _in_order(inventory, found.failures)),
@@ -72,7 +73,7 @@ def judge(inventory: Inventory, files: Mapping[str, str], found: Examination) ->
             if host.name in found.facts
             for finding in _of_host(host, files, found.facts[host.name])
         ),
-        *_of_switch(inventory, found.facts),
+        *_of_switch(inventory, files, found.facts),
         *_clocks(inventory, found.clocks),
         *_differences(inventory, found.facts),
     ]
@@ -102,12 +103,16 @@ def _of_host(host: Host, files: Mapping[str, str], facts: Facts) -> Iterator[Fin
     yield from _of_node(host.name, facts)
     yield from _interface(host, facts)
     yield from _rdma(host, facts)
+    yield from _other_files(host.name, files, facts)
+    yield from _paths(host, facts)
+
+
+def _other_files(node: str, files: Mapping[str, str], facts: Facts) -> Iterator[Finding]:
     for path, checksum in files.items():
         got = facts["files"].get(path)
         if got != checksum:
             text = "nothing" if got is None else f"a file with SHA-256 {got[:12]}..."
-            yield Finding(host.name, path, text, f"SHA-256 {checksum[:12]}...", _WITH_PLUGINS)
-    yield from _paths(host, facts)
+            yield Finding(node, path, text, f"SHA-256 {checksum[:12]}...", _WITH_PLUGINS)
 
 
 def _paths(host: Host, facts: Facts) -> Iterator[Finding]:
@@ -235,13 +240,16 @@ def _card(host: Host, port: Facts) -> Iterator[Finding]:
         yield Finding(host.name, what, f"a card {model}", expected, advice, refuses=False)
 
 
-def _of_switch(inventory: Inventory, facts: Mapping[str, Facts]) -> Iterator[Finding]:
+def _of_switch(
+    inventory: Inventory, files: Mapping[str, str], facts: Mapping[str, Facts]
+) -> Iterator[Finding]:
     node = "" if inventory.switch is None else inventory.switch.login.node
     if node not in facts:
         return
     # Each cell of an experiment sets the ports anew, whatever an earlier one left.
     may_drift = frozenset(f"traffic_control {name}" for name in facts[node]["interfaces"])
     yield from _of_node(node, facts[node], may_drift)
+    yield from _other_files(node, {path: each for path, each in files.items() if path == AGENT}, facts[node])
     for name, interface in facts[node]["interfaces"].items():
         if interface is None:
             yield Finding(node, f"port {name}", "none such", "an interface", "correct the inventory's ports")

@@ -156,6 +156,11 @@ class SwitchNode:
     variables: SwitchVariables
 
     @property
+    def name(self) -> str:
+        """Return the name in the inventory."""
+        return self.login.node
+
+    @property
     def interfaces(self) -> dict[str, str]:
         """Return the interface of each port, by the port's name."""
         return {port.name: port.interface for port in self.variables.ports}
@@ -178,8 +183,12 @@ class Inventory:
     @property
     def logins(self) -> tuple[Login, ...]:
         """Return the logins of all nodes; hardware switches are no nodes."""
-        switch = () if self.switch is None else (self.switch.login,)
-        return (*(host.login for host in self.hosts), *switch)
+        return tuple(machine.login for machine in self.machines)
+
+    @property
+    def machines(self) -> tuple[Host | SwitchNode, ...]:
+        """Return the hosts, and the switch machine if there is one."""
+        return self.hosts if self.switch is None else (*self.hosts, self.switch)
 
 
 def load_inventory(path: Path, *, is_trusted: bool = False) -> Inventory:

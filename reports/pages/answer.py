@@ -30,6 +30,7 @@ from rogue.reports.results.headlines import (
     subject_of,
     topics_of,
 )
+from rogue.reports.warnings.load import SENTENCE as UNPUBLISHED
 
 LEADS_MAX: Final = 2
 """Measures of the question that get a sentence of their own."""
@@ -148,7 +149,23 @@ def _sentences(results: Results, leads: list[Headline], others: list[Headline]) 
         f"{_about(results, each, own, rivals, costs if place == 0 else {})}."
         for place, each in enumerate([*leads, *against])
     ]
-    return [*sentences, *_remedy(results, [each.metric for each in (*leads, *others)])]
+    remedy = _remedy(results, [each.metric for each in (*leads, *others)])
+    return [*sentences, *_unpublished(results, [own, *rivals]), *remedy]
+
+
+def _unpublished(results: Results, groups: list[list[Setting]]) -> list[str]:
+    """Name the transports whose defaults are of lower line rates, because they may do better with others."""
+    names = [
+        own[0].style.name
+        for own in groups
+        if any(results.views_of(each)[0].entry.facts.get(UNPUBLISHED) for each in own)
+    ]
+    if not names:
+        return []
+    verb, whose = ("has", "its") if len(names) == 1 else ("have", "their")
+    return [
+        f"{joined(names)} {verb} defaults beyond {whose} published line rate, and may do better with others."
+    ]
 
 
 def _remedy(results: Results, names: list[str]) -> list[str]:
@@ -266,11 +283,9 @@ def _clause(words: str, sides: list[tuple[str, float, str]]) -> str:
     sides.sort(key=lambda each: each[1])
     if len(sides) == 1:
         ((name, _, value),) = sides
-        return (
-            f"{name}, with {value}, is {words}"
-            if words == INCOMPARABLE
-            else f"{name} is {words} with {value}"
-        )
+        if words == INCOMPARABLE or "point" in words:
+            return f"{name}, with {value}{' in all' if 'point' in words else ''}, is {words}"
+        return f"{name} is {words} with {value}"
     if len(sides) <= NAMED_MAX:
         return f"{joined([f'{name} ({value})' for name, _, value in sides])} are {words}"
     (first, _, low), *_, (last, _, high) = sides

@@ -79,15 +79,18 @@ def order(own: MeanInterval, other: MeanInterval, metric: str) -> int:
     return 1 if (own.mean > other.mean) == (METRICS[metric].better == "higher") else -1
 
 
+LEVEL: Final = f"Level: intervals that touch, or means within {100 * LEVEL_WITHIN:.0f} %."
+
+
 def _caption(results: Results, *, is_short: bool) -> str:
     settings = results.measured_settings
     if not is_short:
         return (
             f"Least and largest mean over {len(settings_by_point(settings))} factor points. Bold: the best at"
-            " most points; below it, at how many it is the best or level with it."
+            f" most points; below it, at how many it is the best or level with it. {LEVEL}"
         )
     several = len({setting.transport for setting in settings}) > 1
-    best = " Bold: the best of each measure, and what is level with it." if several else ""
+    best = f" Bold: the best of each measure, and what is level with it. {LEVEL}" if several else ""
     runs = [len(results.views_of(setting)) for setting in settings]
     if max(runs) == 1:
         return f"One run each: there is no interval.{best}"
@@ -114,8 +117,11 @@ def _rows(results: Results, columns: list[Column], factors: list[str]) -> list[t
     return rows
 
 
-def _best(results: Results, metric: str) -> set[int]:
-    """Return the settings that are best at their factor point, or level with it; none if all are level."""
+def _best(results: Results, metric: str, *, counts_level: bool = False) -> set[int]:
+    """Return the settings that are best at their factor point, or level with it.
+
+    counts_level: also where all are level.
+    """
     if METRICS[metric].better == "near":
         return set()
     found: set[int] = set()
@@ -126,7 +132,7 @@ def _best(results: Results, metric: str) -> set[int]:
         if first is None or not first.exists:
             continue
         level = {id(each) for mean, each in means if order(mean, first, metric) == 0}
-        if len(level) < len(means):
+        if counts_level or len(level) < len(means):
             found |= level
     return found
 
@@ -135,11 +141,11 @@ def _rows_over_points(results: Results, columns: list[Column]) -> list[tuple[Val
     groups = by_transport(results.measured_settings)
     columns_of_values = []
     for column in columns:
-        best = _best(results, column.metric.name)
+        best = _best(results, column.metric.name, counts_level=True) if len(groups) > 1 else set()
         counts = [sum(id(each) in best for each in own) for own in groups.values()]
         columns_of_values.append(
             [
-                replace(_span_value(results, own, column, count), is_best=0 < count == max(counts))
+                replace(_span_value(results, own, column, count), is_best=min(counts) < count == max(counts))
                 for own, count in zip(groups.values(), counts, strict=True)
             ]
         )

@@ -44,7 +44,7 @@ _FRAMES: Final = Headline("frames_bps", "total rate of frames")
 _INTERVALS: Final = Headline(
     "interval_goodput_p10_share",
     "goodput of slow intervals",
-    "gives the slowest tenth of flow intervals {} of their share",
+    "gives the slowest tenth of flow intervals at most {} of their share",
 )
 _JAIN: Final = Headline("jain", "Jain’s index")
 _PROBE: Final = Headline("probe_p50_ns", "median probe latency")

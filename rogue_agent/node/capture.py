@@ -14,8 +14,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from rogue.agent.node.fields import AgentError, ErrorKind
 from rogue.agent.node.roce_frames import ROCE_PORT
 
 SNAPSHOT_BYTES = 128
@@ -37,6 +38,8 @@ _PACKET_TYPE, _INTERFACE = 0xFFFFF004, 0xFFFFF008
 """Ancillary data of a packet: SKF_AD_OFF + SKF_AD_PKTTYPE, SKF_AD_OFF + SKF_AD_IFINDEX."""
 _IPV4, _IPV6, _UDP = 0x0800, 0x86DD, 17
 _WHOLE = 0xFFFFFFFF
+_BRANCH_MAX = 255
+"""How far a conditional instruction can jump; a program has at most 4096 instructions (BPF_MAXINSNS)."""
 _SECOND_NS = 1_000_000_000
 
 Instruction = tuple[int, int, int, int]
@@ -68,13 +71,14 @@ class CaptureOrder:
     until_ns: int | None = None
     roles: Sequence[str] = ()
     """Roles of the chosen flows; empty for all."""
+    ends: Sequence[PacketEnd] = ()
+    """Queue pairs of these roles."""
 
     @classmethod
-    def read(cls, values: dict[str, object]) -> "CaptureOrder":
+    def read(cls, values: Mapping[str, Any]) -> "CaptureOrder":
         """Return the order from its JSON values."""
-        ports = values.pop("ports")
-        assert isinstance(ports, dict)
-        return cls(ports={name: PortDirection(*each) for name, each in ports.items()}, **values)  # type: ignore[arg-type]
+        ports = {name: PortDirection(*each) for name, each in values["ports"].items()}
+        return cls(**{**values, "ports": ports, "ends": [PacketEnd(*each) for each in values["ends"]]})
 
 
 class CapturedPacket(NamedTuple):
@@ -90,21 +94,24 @@ class CapturedPacket(NamedTuple):
 class Capture:
     """A running capture; close it to read the packets."""
 
-    def __init__(self, order: CaptureOrder, ends: Iterable[PacketEnd]) -> None:
-        """`ends`: of the chosen flows; empty for all."""
+    def __init__(self, order: CaptureOrder) -> None:
         self._order = order
         self._numbers = {
             (socket.if_nametoindex(each.interface), each.is_incoming): number
             for number, each in enumerate(order.ports.values())
         }
-        self._program = packet_filter(self._numbers, list(ends))
+        self._program = packet_filter(self._numbers, order.ends)
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL_PROTOCOLS))
         attach_filter(self._socket, [_give(0)])
         self._socket.setsockopt(_SOL_PACKET, _VERSION, _VERSION_2)
         blocks = -(-order.packets_max * SLOT_BYTES // _BLOCK_BYTES)
         self._slots = blocks * _BLOCK_BYTES // SLOT_BYTES
         ring = struct.pack("=IIII", _BLOCK_BYTES, blocks, SLOT_BYTES, self._slots)
-        self._socket.setsockopt(_SOL_PACKET, _RX_RING, ring)
+        try:
+            self._socket.setsockopt(_SOL_PACKET, _RX_RING, ring)
+        except OSError as error:
+            words = f"packets_max: got {order.packets_max}, for which there is no memory: {error.strerror}"
+            raise AgentError(ErrorKind.OUT_OF_SPACE, f"{words}; lower it") from error
         self._ring = mmap.mmap(self._socket.fileno(), blocks * _BLOCK_BYTES)
         self._start_ns = 0
 
@@ -123,12 +130,15 @@ class Capture:
             _sleep_until(self._start_ns + self._order.until_ns)
             attach_filter(self._socket, [_give(0)])
 
-    def close(self) -> tuple[bytes, int]:
-        """End the capture; return the content of its file, and how many packets found no room."""
+    def close(self, origin_ns: int) -> tuple[bytes, int]:
+        """End the capture; return the content of its file, and how many packets found no room.
+
+        origin_ns: the start on the clock of real time.
+        """
         attach_filter(self._socket, [_give(0)])
         statistics = self._socket.getsockopt(_SOL_PACKET, _STATISTICS, 8)
         _, dropped = struct.unpack("=II", statistics)
-        packets = list(self._packets(self._start_ns + real_minus_monotonic_ns()))
+        packets = list(self._packets(origin_ns))
         self._ring.close()
         self._socket.close()
         missed = dropped + max(0, len(packets) - self._order.packets_max)
@@ -215,16 +225,22 @@ def _of_roce(ends: Sequence[PacketEnd]) -> list[Instruction]:
         (_EQUAL, 1, 0, ROCE_PORT),
         _give(0),
     ]
-    for end in ends:
-        program += [
-            (_LOAD_WORD, 0, 0, 30),
-            (_EQUAL, 0, 4, int(IPv4Address(end.address))),
-            (_LOAD_WORD, 0, 0, 46),
-            (_AND, 0, 0, 0xFFFFFF),
-            (_EQUAL, 0, 1, end.qp_num),
-            _give(SNAPSHOT_BYTES),
-        ]
+    for address in dict.fromkeys(end.address for end in ends):
+        numbers = [end.qp_num for end in ends if end.address == address]
+        block = _of_queue_pairs(numbers)
+        program += [(_LOAD_WORD, 0, 0, 30), (_EQUAL, 1, 0, int(IPv4Address(address)))]
+        program += [(_JUMP, 0, 0, len(block)), *block]
     return [*program, _give(0 if ends else SNAPSHOT_BYTES)]
+
+
+def _of_queue_pairs(numbers: Sequence[int]) -> list[Instruction]:
+    """Accept packets to these queue pairs, and discard all others; one instruction for each."""
+    program: list[Instruction] = [(_LOAD_WORD, 0, 0, 46), (_AND, 0, 0, 0xFFFFFF)]
+    for first in range(0, len(numbers), _BRANCH_MAX):
+        part = numbers[first : first + _BRANCH_MAX]
+        program += [(_EQUAL, len(part) - place, 0, number) for place, number in enumerate(part)]
+        program += [(_JUMP, 0, 0, 1), _give(SNAPSHOT_BYTES)]
+    return [*program, _give(0)]
 
 
 def direct_filter(addresses: Iterable[int]) -> list[Instruction]:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from rogue.agent.core.plugins import import_plugins
 from rogue.agent.drivers.netlink import QueueReader
-from rogue.agent.node.capture import Capture, CaptureOrder, PacketEnd, real_minus_monotonic_ns
 from rogue.agent.node.fields import AgentError, ErrorKind, MessageError
 from rogue.agent.node.messages import (
     Connect,
@@ -45,7 +44,7 @@ from rogue.agent.node.orders import (
     Samples,
     TimedCommand,
 )
-from rogue.agent.node.packet_relay import Relay, resolved
+from rogue.agent.node.packet_watch import PacketWatch
 from rogue.agent.node.processes import ForkedProcess
 from rogue.agent.node.serve import KnownNode, be_exact, import_pyverbs, supervise_in_fork
 from rogue.agent.node.stillness import Stillness, sleep_until_motion
@@ -173,11 +172,11 @@ class _Conductor:
             for line in role.loads:
                 self._client(role).request(_message(line), Loaded)
         before = self._counts()
-        capture = self._capture(self.orders.capture) if self.orders.capture else None
-        relay = self._relay(stack)
+        watch = PacketWatch(
+            self.orders.watch.resolved(self.account.prepared), self.folder / "packet-events.log", stack
+        )
         start_ns = time.monotonic_ns() + _START_MARGIN_NS
-        if capture is not None:
-            capture.start(start_ns)
+        watch.start(start_ns)
         for role in by_end:
             start = Start(role.name, self.orders.limit_ms, start_ns + role.offset_ns, role.run_ns)
             self._client(role).request(start, Started)
@@ -189,26 +188,10 @@ class _Conductor:
         for role in self.orders.roles:
             if role.name not in self.account.results:
                 self._keep(self._client(role).request(self._result(role), Results))
-        if relay is not None:
-            origin_ns = start_ns + real_minus_monotonic_ns()
-            struck = relay.close()
-            self.account.struck = [[each.event, max(0, each.t_ns - origin_ns), each.psn] for each in struck]
-        if capture is not None:
-            content, self.account.packets_missed = capture.close()
+        content, self.account.packets_missed, struck = watch.close()
+        self.account.struck = [list(each) for each in struck]
+        if self.orders.watch.capture is not None:
             (self.folder / CAPTURE).write_bytes(content)
-
-    def _capture(self, order: CaptureOrder) -> Capture:
-        """Prepare to record packets, of all flows or of those whose roles the order names."""
-        return Capture(
-            order, [end for role in order.roles for end in _packet_ends(self.account.prepared[role])]
-        )
-
-    def _relay(self, stack: ExitStack) -> Relay | None:
-        """Start to carry out packet events, if there are any."""
-        if not self.orders.packet_events:
-            return None
-        events = resolved(self.orders.packet_events, self.account.prepared)
-        return stack.enter_context(Relay(events, self.folder / "packet-events.log"))
 
     def _client(self, role: RoleOrder) -> AgentClient:
         return self.agents[self.agent_index[role.name]].client
@@ -366,12 +349,6 @@ def _agents(roles: list[RoleOrder]) -> dict[str, int]:
         taken[number] += len(names)
         numbers.update(dict.fromkeys(names, number))
     return numbers
-
-
-def _packet_ends(prepared: Prepared) -> list[PacketEnd]:
-    """Return the queue pairs of a role."""
-    numbers = (prepared.qp_num, prepared.shadow_qp_num, prepared.side_qp_num)
-    return [PacketEnd(prepared.address, number) for number in numbers if number is not None]
 
 
 def _prepare(role: RoleOrder) -> Prepare:

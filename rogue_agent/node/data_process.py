@@ -21,7 +21,7 @@ from rogue.agent.drivers.verbs.discovery import find_port
 from rogue.agent.drivers.verbs.endpoint import EndpointPlan, opened
 from rogue.agent.drivers.verbs.pyverbs import VerbsError, VerbsUnavailable
 from rogue.agent.drivers.verbs.responder import SENDS
-from rogue.agent.node.fields import ErrorKind, MessageError
+from rogue.agent.node.fields import AgentError, ErrorKind, MessageError
 from rogue.agent.node.limiter_server import paced_interface, socket_of
 from rogue.agent.node.messages import (
     KERNEL_TCPS,
@@ -151,14 +151,20 @@ class DataProcess:
             line = line[os.write(self._sink, line) :]
 
 
+_KINDS = (
+    (MessageError, ErrorKind.PROTOCOL),
+    (SettingsError, ErrorKind.CONFIGURATION),
+    ((VerbsError, VerbsUnavailable, NicError, BaselineUnavailable, LimiterError), ErrorKind.VERBS),
+)
+
+
 def kind_and_text(error: BaseException) -> tuple[ErrorKind, str]:
     """Return the kind and the text of an error; print the traceback of an unexpected one."""
-    if isinstance(error, MessageError):
-        return ErrorKind.PROTOCOL, str(error)
-    if isinstance(error, SettingsError):
-        return ErrorKind.CONFIGURATION, str(error)
-    if isinstance(error, VerbsError | VerbsUnavailable | NicError | BaselineUnavailable | LimiterError):
-        return ErrorKind.VERBS, str(error)
+    for types, kind in _KINDS:
+        if isinstance(error, types):
+            return kind, str(error)
+    if isinstance(error, AgentError):
+        return error.kind, str(error)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return ErrorKind.OUT_OF_SPACE, f"{error.strerror}: {error.filename or 'a file of results'}"
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:

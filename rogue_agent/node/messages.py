@@ -21,10 +21,13 @@ from rogue.agent.node.fields import (
     parameters,
 )
 
-PROTOCOL = 7
+PROTOCOL = 8
 WORDS_LENGTH_MAX = 8_192
 ARRIVALS_MAX = 2_000
 WAITS_MAX = 1_000
+ORDERS_PART_MAX = 20_000
+SWITCH_ROLE = "switch"
+"""The role of a node that is a Linux switch."""
 KERNEL_TCPS = ("dctcp", "cubic", "reno")
 """Transports that are a TCP of the node's kernel, by the name of its congestion control."""
 _U24, _U32, _U64 = (1 << 24) - 1, (1 << 32) - 1, (1 << 64) - 1
@@ -226,6 +229,17 @@ class Start(RoleRequest):
 
 
 @dataclass(frozen=True)
+class Watch(RoleRequest):
+    """Let the role `switch` watch packets; it is started by the first part of its orders.
+
+    part: of the JSON text of the orders (`packet_watch.py`), which are in force after the last part.
+    """
+
+    part: str = field(metadata=_takes(matching(".*", ORDERS_PART_MAX)))
+    is_last: bool = field(metadata=_takes(FLAG))
+
+
+@dataclass(frozen=True)
 class Heartbeat(RoleRequest):
     """Request the state of a role; the reply comes at any time."""
 
@@ -297,6 +311,11 @@ class Started(RoleReply):
 
 
 @dataclass(frozen=True)
+class Watching(RoleReply):
+    """The part has arrived; after the last one, the packets are watched."""
+
+
+@dataclass(frozen=True)
 class Alive(RoleReply):
     """Progress of a role; `error` in state failed."""
 
@@ -365,6 +384,7 @@ REPLIES: dict[type[Message], type[Message]] = {
     Arrivals: Loaded,
     After: Loaded,
     Start: Started,
+    Watch: Watching,
     Heartbeat: Alive,
     Result: Results,
     EndRole: RoleEnded,

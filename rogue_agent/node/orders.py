@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from rogue.agent.drivers.netlink import QueueReading
-from rogue.agent.node.capture import CaptureOrder
 from rogue.agent.node.fields import (
     ErrorKind,
     MessageError,
@@ -18,7 +17,7 @@ from rogue.agent.node.fields import (
     shown,
 )
 from rogue.agent.node.messages import Prepared, Results
-from rogue.agent.node.packet_events import PacketEvent
+from rogue.agent.node.packet_watch import WatchOrders
 
 ORDERS = "orders.json"
 ACCOUNT = "account.json"
@@ -91,10 +90,8 @@ class Orders:
     """Changes of the network during the run, in order."""
     counts: dict[str, Command] = field(default_factory=dict)
     """Commands that print counters of ports, run before the start and after the end."""
-    capture: CaptureOrder | None = None
-    """Packets to record."""
-    packet_events: list[PacketEvent] = field(default_factory=list)
-    """What happens to single packets; the conductor knows their queue pairs."""
+    watch: WatchOrders = field(default_factory=WatchOrders)
+    """Packets to record and to change; the conductor knows their queue pairs."""
 
     def role(self, name: str) -> RoleOrder:
         """Return the role with this name."""
@@ -114,18 +111,8 @@ class Orders:
             TimedCommand(**{**each, "command": Command(**each["command"])}) for each in values.pop("timed")
         ]
         counts = {name: Command(**each) for name, each in values.pop("counts").items()}
-        captured = values.pop("capture")
-        capture = None if captured is None else CaptureOrder.read(captured)
-        events = [PacketEvent(**each) for each in values.pop("packet_events")]
-        return cls(
-            commands=commands,
-            roles=roles,
-            timed=timed,
-            counts=counts,
-            capture=capture,
-            packet_events=events,
-            **values,
-        )
+        watch = WatchOrders.read(values.pop("watch"))
+        return cls(commands=commands, roles=roles, timed=timed, counts=counts, watch=watch, **values)
 
 
 @dataclass

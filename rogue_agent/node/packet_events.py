@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rogue.agent.node.roce_frames import PSN_MASK, Frame, decode
 
@@ -36,6 +36,11 @@ class PacketEvent:
     """Address of the receiver."""
     first_psns: Mapping[int, int] = field(default_factory=dict)
     """Number of the first packet, by the queue pair of the receiver."""
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> "PacketEvent":
+        """Return the event from its JSON values."""
+        return cls(**{**values, "first_psns": {int(key): each for key, each in values["first_psns"].items()}})
 
 
 class Struck(NamedTuple):

@@ -2,7 +2,8 @@
 
 `tc` drops the packets of the watched directions at the interface where they come in. This process has a copy
 of each (packet(7)) and sends it on through a pair of interfaces into the same bridge; netem delays it. The
-kernel forwards all other packets itself. Under a virtual clock, a relayed packet takes no time.
+kernel forwards all other packets itself. Under a virtual clock a relayed packet takes no time; under a real
+one all packets of a watched direction take the time of this process.
 """
 
 import json
@@ -11,9 +12,8 @@ import select
 import socket
 import struct
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -21,9 +21,8 @@ from types import TracebackType
 
 from rogue.agent.node.capture import attach_filter, direct_filter
 from rogue.agent.node.fields import AgentError, ErrorKind
-from rogue.agent.node.messages import Prepared
 from rogue.agent.node.packet_events import Matcher, PacketEvent, Struck
-from rogue.agent.node.processes import ForkedProcess
+from rogue.agent.node.processes import ForkedProcess, end_process
 from rogue.agent.node.roce_frames import ROCE_PORT
 
 _ALL_PROTOCOLS = 0x0003
@@ -35,6 +34,8 @@ _SECOND_NS = 1_000_000_000
 _PRIORITY = 9
 """Of the filters; lower ones are for losses."""
 _READY = b"ready\n"
+_GRACE_S = 4.0
+"""For the commands that return packets to the bridge; the supervisor waits a little longer."""
 _ONLY_SENT_TO = "learning off flood off mcast_flood off bcast_flood off"
 """The bridge sends nothing into the pair, and keeps looking for hosts where they are."""
 
@@ -72,6 +73,7 @@ class Detour:
     def _door(self, name: str, delay_ns: int) -> socket.socket:
         """Return a socket that sends into the bridge after a delay."""
         mtu = Path(f"/sys/class/net/{self._interface}/mtu").read_text().strip()
+        _try("ip", f"link del {name}")  # of a process that was killed
         _run("ip", f"link add {name} mtu {mtu} type veth peer name {name}b mtu {mtu}")
         self._stack.callback(_try, "ip", f"link del {name}")
         _run("ip", f"link set {name}b master {self._bridge} up")
@@ -151,21 +153,6 @@ def _try(program: str, arguments: str) -> None:
         _run(program, arguments)
 
 
-def resolved(events: Iterable[PacketEvent], prepared: Mapping[str, Prepared]) -> list[PacketEvent]:
-    """Return events with addresses and queue pairs of the roles that they name."""
-    return [_resolved(event, prepared[event.receiver], prepared[event.requester]) for event in events]
-
-
-def _resolved(event: PacketEvent, receiver: Prepared, requester: Prepared) -> PacketEvent:
-    numbers = {
-        receiver.qp_num: requester.psn,
-        receiver.shadow_qp_num: requester.shadow_psn,
-        receiver.side_qp_num: 0,
-    }
-    known = {number: psn or 0 for number, psn in numbers.items() if number is not None}
-    return replace(event, address=receiver.address, first_psns=known)
-
-
 class Relay:
     """A process that carries out packet events; a context manager that waits until it is ready."""
 
@@ -196,6 +183,5 @@ class Relay:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """End the process after a failure."""
-        self._process.kill()
-        self._process.wait()
+        """End the process, also after a failure, so that it returns the packets to the bridge."""
+        end_process(self._process, _GRACE_S)

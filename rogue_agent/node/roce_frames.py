@@ -6,6 +6,7 @@ Source: InfiniBand architecture, volume 1, chapter 9; annex A17 (RoCEv2).
 
 import struct
 import zlib
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final, NamedTuple
 
@@ -133,11 +134,14 @@ def decode(frame: bytes) -> Frame | None:
         place += 4
     if int.from_bytes(frame[place : place + 2], "big") not in (_IPV4_TYPE, _IPV6_TYPE):
         return None
-    return decode_ip(frame, place + 2)
+    return decode_ip(frame, place + 2, place + 2)
 
 
-def decode_ip(packet: bytes, start: int = 0) -> Frame | None:
-    """Decode an IP packet that begins at `start`; return None if it has no whole BTH of RoCEv2."""
+def decode_ip(packet: bytes, start: int = 0, link_bytes: int = _ETHERNET_BYTES) -> Frame | None:
+    """Decode an IP packet that begins at `start`; return None if it has no whole BTH of RoCEv2.
+
+    `link_bytes`: of the header before it on the wire.
+    """
     ip = _ip(packet, start)
     if ip is None or min(len(packet), ip.end - _ICRC_BYTES) < ip.udp + _UDP_BYTES + _BTH_BYTES:
         return None
@@ -148,7 +152,6 @@ def decode_ip(packet: bytes, start: int = 0) -> Frame | None:
     if port != ROCE_PORT or operation is None:
         return None
     kind, places = operation
-    link_bytes = start or _ETHERNET_BYTES
     bth = ip.udp + _UDP_BYTES
     padding_bytes = bits >> 4 & 3
     extension, extension_bytes = _extension(packet, bth + _BTH_BYTES, opcode, kind, places)
@@ -193,7 +196,7 @@ def _ipv4(packet: bytes, start: int) -> _Ip | None:
     is_fragment = fragment & 0x3FFF != 0
     if protocol != _UDP or is_fragment or header_bytes < _IPV4_BYTES:
         return None
-    source, destination = (str(ip_address(packet[start + at : start + at + 4])) for at in (12, 16))
+    source, destination = (_address(packet[start + at : start + at + 4]) for at in (12, 16))
     end = start + length if length else len(packet)
     return _Ip(source, destination, tos, start + header_bytes, end, number)
 
@@ -207,9 +210,14 @@ def _ipv6(packet: bytes, start: int) -> _Ip | None:
         following, place = packet[place], place + 8 + packet[place + 1] * 8
     if following != _UDP:
         return None
-    source, destination = (str(ip_address(packet[start + at : start + at + 16])) for at in (8, 24))
+    source, destination = (_address(packet[start + at : start + at + 16]) for at in (8, 24))
     end = start + _IPV6_BYTES + length if length else len(packet)
     return _Ip(source, destination, first >> 20 & 0xFF, place, end)
+
+
+@lru_cache(maxsize=4096)
+def _address(content: bytes) -> str:
+    return str(ip_address(content))
 
 
 def _operation(opcode: int, service: str | None) -> tuple[str, tuple[str, ...]] | None:

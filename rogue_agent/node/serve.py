@@ -24,10 +24,11 @@ from rogue.agent.drivers.verbs.pyverbs import VerbsUnavailable, load
 from rogue.agent.node.capabilities import capabilities
 from rogue.agent.node.data_process import DataProcess, open_end
 from rogue.agent.node.limiter_server import LimiterServers, serve_limiters, socket_of
-from rogue.agent.node.messages import Capabilities, Prepare
+from rogue.agent.node.messages import SWITCH_ROLE, Capabilities, Prepare
 from rogue.agent.node.processes import ForkedProcess, listener_at
 from rogue.agent.node.role import NodeContext
 from rogue.agent.node.supervisor import Supervisor
+from rogue.agent.node.switch_process import SwitchProcess
 
 SPOOL = Path("/var/lib/rogue/spool")
 """Directory for samples that provisioning creates."""
@@ -85,6 +86,8 @@ def work(known: KnownNode | None, role: str, directory: Path, source: int, sink:
     """Serve one role over two descriptors, with its files in `directory`; return the exit code."""
     ports = () if known is None else known.ports
     context = NodeContext(load, SYSFS, Spool(directory, role), *_clocks(known), ports)
+    if role == SWITCH_ROLE:
+        return SwitchProcess(source, sink, context).serve()
     return DataProcess(source, sink, context, open_end).serve()
 
 

@@ -33,6 +33,7 @@ from rogue.agent.node.messages import (
     RoleRequest,
     Stop,
     Stopped,
+    Watch,
 )
 from rogue.agent.node.processes import Child, end_process
 from rogue.agent.node.wire import LINE_BYTES_MAX, REPLY_TYPES, REQUEST_TYPES, LineReader, decode, encode
@@ -159,10 +160,11 @@ class Supervisor:
         self._send(replace(self._look(), directory=str(self._directory)))
 
     def _forward(self, request: RoleRequest, line: bytes) -> None:
-        """Pass a request to its data process, which `prepare` starts and `end_role` ends."""
+        """Pass a request to its data process, which `prepare` or `watch` starts and `end_role` ends."""
         role = request.role
-        if isinstance(request, Prepare) and role not in self._roles and len(self._roles) < ROLES_MAX:
-            if not self._has_joined(request):
+        is_first = isinstance(request, Prepare | Watch) and role not in self._roles
+        if is_first and len(self._roles) < ROLES_MAX:
+            if isinstance(request, Prepare) and not self._has_joined(request):
                 return
             self._launch(role)
         data = self._roles.get(role)

@@ -10,7 +10,7 @@ import pytest
 from helpers.command_line import Finished, rogue
 from helpers.dask_programs import dask_programs
 from helpers.experiments import cell_of
-from helpers.plugin_files import DCQCN, DCQCN_COMPILED, FOLDER, CountingCompiler
+from helpers.plugin_files import DCQCN, DCQCN_COMPILED, FOLDER
 from helpers.receiver_files import RECEIVERS
 from helpers.switch_files import SWITCHES
 from pandas.testing import assert_frame_equal
@@ -22,7 +22,6 @@ from rogue.harness.plugins.source import read_plugin
 from rogue.harness.results.run_directory import read_manifest
 from rogue.harness.results.tables import to_arrow
 from rogue.harness.testbeds.base import CellResult
-from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.simulator import SimulatorTestbed
 from rogue.workloads.manifest import Manifest
 from rogue.workloads.records import FailureKind
@@ -205,13 +204,6 @@ def finished(folder: Path, text: str, plugin: Path, **words: str) -> tuple[Manif
     return read_manifest(folder / done.run), str(done.run)
 
 
-def test_a_changed_text_in_the_manifest_is_found(tmp_path: Path) -> None:
-    _, run = finished(tmp_path, NIC, DCQCN_COMPILED, transport=TRANSPORT)
-    manifest = tmp_path / run / "manifest.json"
-    manifest.write_text(manifest.read_text().replace("a CNP cuts the rate", "a CNP cuts no rate"))
-    assert rogue(tmp_path, "verify", run).code == 5
-
-
 def test_cluster_workers_compile_their_own_library_and_give_the_same_tables(tmp_path: Path) -> None:
     for name in ("here", "there"):
         experiment(tmp_path / name, NIC, DCQCN_COMPILED, TRANSPORT)
@@ -224,16 +216,6 @@ def test_cluster_workers_compile_their_own_library_and_give_the_same_tables(tmp_
         for name, done in (("here", here), ("there", there))
     )
     assert one == other
-
-
-def test_plan_and_run_compile_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiler = CountingCompiler(tmp_path, monkeypatch)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    experiment(tmp_path / "mine", NIC, DCQCN_COMPILED, TRANSPORT)
-    for command in ("plan", "run"):
-        done = rogue(tmp_path / "mine", command, "mine.yaml")
-        assert done.code == 0, done.err
-    assert compiler.calls() == 1
 
 
 @pytest.mark.parametrize(
@@ -315,19 +297,6 @@ def test_a_compiled_control_that_cannot_be_made_or_compiled_is_refused(tmp_path:
     line = text[: text.index("++acknowledged_")].count("\n") + 1
     assert done.code == 2
     assert f"moody.h:{line}: got 'unknown_' was not declared in this scope" in done.err
-
-
-def test_a_missing_compiler_is_named(tmp_path: Path) -> None:
-    experiment(tmp_path, NIC, DCQCN_COMPILED, TRANSPORT)
-    done = rogue(tmp_path, "plan", "mine.yaml", CXX="no-such-compiler")
-    assert done.code == 2
-    assert "dcqcn.h: got no no-such-compiler on this computer, expected a compiler of C++20" in done.err
-
-
-def test_the_kernel_testbed_refuses_a_nic_control_by_name(tmp_path: Path) -> None:
-    load_plugins([read_plugin(str(DCQCN), "")])
-    reason = KernelTestbed().unsupported(cell_of(tmp_path, text=nic_text()))
-    assert f"the kernel testbed has no {TRANSPORT}" in str(reason)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from helpers import needs
 from helpers.pages import ROOT, blocks_of, run_script, text_of
+from helpers.receiver_files import RECEIVERS
 from helpers.switch_files import SWITCHES
 
 from rogue.harness.experiment.choices import MeasureChoice
@@ -69,8 +70,8 @@ def test_every_call_that_it_names_is_there() -> None:
 
 
 SWITCH_CONTROLS_TEXT = text_of("how-to/switch-controls.md")
+RECEIVER_CONTROLS_TEXT = text_of("how-to/receiver-controls.md")
 HEADER = (ROOT / "simulator/include/rogue/switch_control.h").read_text()
-TOLD = ("Place", "PacketSeen", "Arrival", "Departure", "EqualPort", "Choice")
 SHORT = (("repetitions: 3", "repetitions: 1"), ("repeat_for: 100ms", "repeat_for: 5ms"), (", 16]", "]"))
 """The page's run takes half a minute."""
 
@@ -88,22 +89,22 @@ def test_switch_controls_every_command_does_what_the_page_says(tmp_path: Path) -
     assert "codel" in (run / "report.html").read_text()
 
 
-def test_every_file_stands_in_the_table() -> None:
-    named = set(re.findall(r"^\| `([a-z0-9]+\.h)`", SWITCH_CONTROLS_TEXT, re.M))
-    assert named == {file.name for file in SWITCHES.glob("*.h")} - {"grim.h"}
+def test_receiver_controls_every_command_does_what_the_page_says(tmp_path: Path) -> None:
+    for name in ("ndp.h", "eqds.h"):
+        shutil.copy(RECEIVERS / name, tmp_path)
+    said = run_script("\n".join(blocks_of(RECEIVER_CONTROLS_TEXT)), tmp_path)
+    assert "pull.h: receiver control pull keeps the contract" in said
+    assert "share  default 0.99" in said
+    (run,) = (tmp_path / "results/pulls").iterdir()
+    assert "ndp" in (run / "report.html").read_text()
 
 
-def test_every_number_that_a_control_is_told_says_its_unit_or_what_it_counts() -> None:
-    """Amounts are of 64 bits: each has a unit in its name; what has none says in words what it is."""
-    for name in TOLD:
-        (body,) = re.findall(rf"^struct {name} {{\n(.*?)^}};", HEADER, re.DOTALL | re.MULTILINE)
-        for line in body.splitlines():
-            field, _, comment = line.partition("//")
-            kind, own = field.strip(" ;").rsplit(" ", 1)
-            if kind == "std::int64_t":
-                assert own.endswith(("_ps", "_bps", "_bytes")), own
-            elif kind != "PacketSeen" and not own.startswith(("is_", "can_")):
-                assert comment.strip(), own
+@pytest.mark.parametrize(
+    ("text", "folder"), [(SWITCH_CONTROLS_TEXT, SWITCHES), (RECEIVER_CONTROLS_TEXT, RECEIVERS)]
+)
+def test_every_file_stands_in_the_table(text: str, folder: Path) -> None:
+    named = set(re.findall(r"^\| `([a-z0-9]+\.h)`", text, re.M))
+    assert named == {file.name for file in folder.glob("*.h")} - {"grim.h"}
 
 
 def test_parameters_are_read_as_the_page_says() -> None:

@@ -93,33 +93,6 @@ def test_quiet_keeps_errors(tmp_path: Path) -> None:
     assert (done.code, done.err.startswith("rogue: nowhere.yaml: got")) == (2, True)
 
 
-HEAVY = {"matplotlib", "numpy", "pandas", "pyarrow", "pydantic", "rich.progress", "scipy", "yaml"}
-LISTS_MODULES = """\
-import sys
-from rogue.harness.cli import main
-try:
-    main()
-finally:
-    print(*sys.modules, file=sys.stderr)
-"""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "needed"),
-    [
-        (("--help",), set()),
-        (("list", "transports"), {"pydantic"}),
-        (("plan", "quickstart"), {"numpy", "pydantic", "yaml"}),
-    ],
-)
-def test_command_loads_only_what_it_needs(arguments: tuple[str, ...], needed: set[str]) -> None:
-    """The modules that a command loads determine how long it takes."""
-    command = [sys.executable, "-c", LISTS_MODULES, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "typer" in done.stderr.split()
-    assert HEAVY & set(done.stderr.split()) == needed
-
-
 def test_version(here: Here) -> None:
     done = here("--version")
     assert (done.code, re.fullmatch(r"rogue \d+\.\d+\.\d+\n", done.out) is not None) == (0, True)

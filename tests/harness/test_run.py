@@ -9,7 +9,7 @@ from helpers.experiments import SMALL, load_text
 from helpers.fake_testbed import MENDED, FakeTestbed
 from helpers.small_runs import check_files
 
-from rogue.harness.errors import NothingToRunError, UsageError
+from rogue.harness.errors import UsageError
 from rogue.harness.execution.scheduler import CellSlot, Watcher
 from rogue.harness.execution.slot import InlineSlot, Slot
 from rogue.harness.plan.plan import Plan, make_chosen_plan, make_plan
@@ -78,15 +78,6 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert manifest.finished_utc >= manifest.created_utc
 
 
-def test_record_has_the_command_to_repeat_a_cell(tmp_path: Path) -> None:
-    made = plan(tmp_path, "ok", "repetitions=2")
-    run = start(tmp_path, made)
-    assert run.manifest.cells[1].facts["reproduce"] == (
-        f"rogue run {tmp_path}/experiment.yaml --testbed fake --set "
-        "'transports=[{name: rogue, label: ok}]' --set repetitions=2 --only-cell ok-r2"
-    )
-
-
 def test_only_one_cell(tmp_path: Path) -> None:
     made = plan(tmp_path, "ok throws", "repetitions=2", only_cell="ok-r2")
     run = start(tmp_path, made)
@@ -116,35 +107,12 @@ def test_unsupported_cell_is_in_the_manifest(tmp_path: Path) -> None:
     assert manifest.status == "complete"
 
 
-def test_plan_without_runnable_cells_is_an_error(tmp_path: Path) -> None:
-    made = make_plan(load_text(tmp_path, SMALL, "transports=[roce+pfc]"), FakeTestbed())
-    with pytest.raises(NothingToRunError, match="no cell can run: the fake testbed has no switches"):
-        start(tmp_path, made)
-    assert not (tmp_path / "results").exists()
-
-
 def test_number_beyond_the_manifest_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours are bounded; those of plug-ins need not be."""
     monkeypatch.setattr("rogue.harness.run.resolve", lambda _: {"workload": {"mine": 10**20}})
     with pytest.raises(UsageError, match="an integer of 21 digits is larger than any of a run"):
         start(tmp_path, plan(tmp_path, "ok"))
     assert not (tmp_path / "results").exists()
-
-
-def test_stopped_and_resumed(tmp_path: Path) -> None:
-    made = plan(tmp_path, "ok", "repetitions=3")
-    run = start(tmp_path, made)
-    finish(run, made, stop_after=1)
-    assert list(statuses(run).values()) == [CellStatus.OK, CellStatus.PENDING, CellStatus.PENDING]
-    assert read_manifest(run.directory).status == "partial"
-    first = (run.directory / "cells/ok-r1/flows.parquet").stat()
-
-    again = reopen_run(run.directory, ["rogue", "run", "--resume"])
-    assert finish(again, replan(again.manifest, FakeTestbed())) == ["ok-r2", "ok-r3"]
-    manifest = read_manifest(run.directory)
-    assert (manifest.status, [cell.session for cell in manifest.cells]) == ("complete", [0, 1, 1])
-    assert (run.directory / "cells/ok-r1/flows.parquet").stat() == first
-    assert check_files(run.directory, manifest.files) == []
 
 
 def test_resumed_run_gets_the_present_schema(tmp_path: Path) -> None:
@@ -182,19 +150,6 @@ def test_manifest_equals_the_records_of_cells(tmp_path: Path, monkeypatch: pytes
     assert compare_run(run.directory, manifest).differences == []
     for cell in manifest.cells:
         assert stored_record(run.directory / "cells", cell.id) == cell
-
-
-def test_outdated_manifest_is_updated(tmp_path: Path) -> None:
-    """A killed harness leaves a manifest that says less than the cells' directories."""
-    made = plan(tmp_path, "ok throws")
-    run = start(tmp_path, made)
-    old = (run.directory / "manifest.json").read_bytes()
-    finish(run, made)
-    (run.directory / "manifest.json").write_bytes(old)
-    again = reopen_run(run.directory, ["rogue"])
-    assert {cell.id: cell.status for cell in again.manifest.cells} == {
-        "ok-r1": CellStatus.OK, "throws-r1": CellStatus.FAILED,
-    }  # fmt: skip
 
 
 def test_failed_cell_runs_again_and_both_attempts_are_kept(

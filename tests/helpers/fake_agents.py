@@ -33,6 +33,8 @@ from rogue.agent.node.messages import (
     Started,
     Stop,
     Stopped,
+    Watch,
+    Watching,
 )
 from rogue.agent.node.wire import REQUEST_TYPES, decode, encode
 from rogue.harness.provisioning.inventory import (
@@ -65,6 +67,7 @@ PLAIN_REPLIES: dict[type[Message], Callable[[Any], Message]] = {
     Arrivals: lambda request: Loaded(request.role, len(request.arrivals)),
     After: lambda request: Loaded(request.role, len(request.waits)),
     Start: lambda request: Started(request.role),
+    Watch: lambda request: Watching(request.role),
     EndRole: lambda request: RoleEnded(request.role),
     Stop: lambda _request: Stopped(),
 }
@@ -220,7 +223,9 @@ class FakeConnection:
 
 def fake_node(name: str, agent: FakeAgent) -> Node:
     channel = cast("paramiko.Channel", FakeChannel(agent))
-    return Node(fake_host(name), cast("Connection", FakeConnection(agent, name)), channel)
+    machine = fake_inventory().switch if name == "fabric" else fake_host(name)
+    assert machine is not None
+    return Node(machine, cast("Connection", FakeConnection(agent, name)), channel)
 
 
 def fake_host(name: str) -> Host:

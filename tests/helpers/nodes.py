@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from helpers.fake_agents import CAPABILITIES, fake_inventory
 from helpers.fake_switch import hardware, wanted
 
@@ -231,3 +232,10 @@ def _node(kind: Kind, address: str) -> Capabilities:
         "netdev": "eth1", "rate_bps": kind.rate_bps,
     }  # fmt: skip
     return replace(CAPABILITIES, ports=[port], limiters=["dcb:eth1", "software"])
+
+
+def use_inventory(monkeypatch: pytest.MonkeyPatch, inventory: Inventory) -> None:
+    """Let every command read this inventory, whatever file it is given."""
+    monkeypatch.setattr(
+        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: inventory
+    )

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import paramiko
 import pytest
@@ -18,7 +17,6 @@ from helpers.needs import path_of
 from rogue.remote.login import Destination
 
 END_LIMIT_S = 30.0
-_PORTS_TRIED = 5
 _CONFIG = """\
 HostKey {directory}/host_key
 AuthorizedKeysFile {directory}/authorized_keys
@@ -143,36 +141,6 @@ def served(directory: Path, accepted: paramiko.PKey, more: str = "") -> Iterator
         for process in server.processes:
             process.kill()
             process.wait()
-
-
-@contextmanager
-def served_crowd(directory: Path, accepted: paramiko.PKey, more: str) -> Iterator[Server]:
-    """Run a server that listens itself, and so limits unauthenticated connections (`MaxStartups`)."""
-    program, config, host_key = _set_up(directory, accepted, more)
-    log = directory / "log"
-    for _ in range(_PORTS_TRIED):  # another process may take a free port before the server does
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = int(free.getsockname()[1])
-        command = [program, "-D", "-e", "-f", str(config), "-p", str(port), "-o", "ListenAddress=127.0.0.1"]
-        with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-            assert process.stderr
-            if not any(b"Server listening" in line for line in process.stderr):
-                continue
-            copying = threading.Thread(target=_copy, args=(process.stderr, log), daemon=True)
-            copying.start()
-            try:
-                yield Server(port, host_key, log)
-            finally:
-                process.terminate()
-                copying.join(END_LIMIT_S)  # sessions that are still open keep it
-            return
-    raise AssertionError("no port is free for an SSH server")
-
-
-def _copy(words: IO[bytes], log: Path) -> None:
-    with log.open("wb", buffering=0) as file:
-        for line in words:
-            file.write(line)
 
 
 def _set_up(directory: Path, accepted: paramiko.PKey, more: str) -> tuple[str, Path, paramiko.PKey]:

@@ -151,37 +151,6 @@ def test_a_window_does_not_change_as_something_leaves(
         sending(NicControl("broken"), kind).run_until(MILLISECOND_NS)
 
 
-class Forgetful(PrototypeControl):
-    """Its base never hears of it."""
-
-    def __init__(self, parameters: Mapping[str, float], line_rate_bps: int) -> None:
-        pass
-
-
-class Raising(PrototypeControl):
-    """It cannot be made."""
-
-    def __init__(self, parameters: Mapping[str, float], line_rate_bps: int) -> None:
-        raise ZeroDivisionError("mine")
-
-
-@pytest.mark.parametrize(
-    ("control", "expected"),
-    [
-        (Forgetful, r"Forgetful.rate_bps: expected a whole number, got nothing: its __init__ has to call"),
-        (Raising, "Raising cannot be made: ZeroDivisionError: mine"),
-    ],
-)
-def test_a_control_that_cannot_be_made_is_refused(
-    monkeypatch: pytest.MonkeyPatch, control: type[PrototypeControl], expected: str
-) -> None:
-    monkeypatch.setitem(CONTROLS, "broken", ControlKind("broken", "", (), False, False, control))
-    with pytest.raises(ControlError, match=expected):
-        NicControl("broken").check(10 * GBPS)
-    with pytest.raises(ControlError, match=expected):
-        sending(NicControl("broken"))
-
-
 def raising(*_: object) -> None:
     raise ZeroDivisionError("mine")
 

@@ -5,7 +5,6 @@ from typing import Final
 
 from rogue.agent.node import packet_events
 from rogue.harness.cell.cell import Cell, unfit_event
-from rogue.harness.testbeds.base import Fact
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, Role
 from rogue.workloads.faults import PacketEvent
 from rogue.workloads.records import EventRow
@@ -27,14 +26,11 @@ def unsupported_events(cell: Cell) -> str | None:
 
 
 def event_orders(
-    cell: Cell, flows: Sequence[NodeFlow], interfaces: Mapping[str, str], bridge: str | None = None
+    cell: Cell, flows: Sequence[NodeFlow], interfaces: Mapping[str, str]
 ) -> list[packet_events.PacketEvent]:
-    """Return the packet events of a cell, in its order.
-
-    interfaces: of the switches' egress ports. bridge: of all switches; by default each has its own.
-    """
+    """Return the packet events of a cell, in its order; `interfaces` of the switches' egress ports."""
     by_id = {flow.flow_id: flow for flow in flows}
-    return [_order(cell, by_id[each.flow], each, interfaces, bridge) for each in cell.network.packet_events]
+    return [_order(cell, by_id[each.flow], each, interfaces) for each in cell.network.packet_events]
 
 
 def packet_event_rows(cell: Cell, times_ns: Mapping[int, int]) -> Iterator[EventRow]:
@@ -44,21 +40,15 @@ def packet_event_rows(cell: Cell, times_ns: Mapping[int, int]) -> Iterator[Event
             yield EventRow(event.flow, times_ns[number], event.kind, event.place)
 
 
-def packet_event_facts(cell: Cell, times_ns: Mapping[int, int]) -> dict[str, Fact]:
-    """Return how many events never happened, because their packets never came; nothing if all did."""
-    unmet = len(cell.network.packet_events) - len(times_ns)
-    return {"packet_events_unmet": unmet} if unmet else {}
-
-
 def _order(
-    cell: Cell, flow: NodeFlow, event: PacketEvent, interfaces: Mapping[str, str], bridge: str | None
+    cell: Cell, flow: NodeFlow, event: PacketEvent, interfaces: Mapping[str, str]
 ) -> packet_events.PacketEvent:
     sender = _sender(flow, event)
     (switch,) = cell.topology.links_of[sender.host]
     return packet_events.PacketEvent(
         port=f"{sender.host}->{switch}",
         interface=interfaces[f"{switch}->{sender.host}"],
-        bridge=bridge or switch,
+        bridge=switch,
         kinds=KINDS.get(event.packet, (event.packet,)),
         psn=event.psn,
         transmission=event.transmission,

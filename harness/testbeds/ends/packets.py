@@ -5,20 +5,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from rogue.agent.node.capture import CapturedPacket, CaptureOrder, PortDirection
+from rogue.agent.node.capture import CapturedPacket, CaptureOrder, PortDirection, captured_packets
 from rogue.agent.node.messages import Prepared
+from rogue.agent.node.packet_watch import Watched, WatchOrders
 from rogue.agent.node.roce_frames import PSN_MASK, Frame, decode
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.recorded_packets import recorded_ports
 from rogue.harness.provisioning.linux_switch import PortSettings
-from rogue.harness.testbeds.base import Columns
+from rogue.harness.testbeds.base import Columns, Fact
+from rogue.harness.testbeds.ends.packet_events import event_orders, packet_event_rows
 from rogue.harness.testbeds.ends.roles import NodeFlow
 from rogue.harness.testbeds.transfer_tables import columns_of
-from rogue.workloads.records import PacketRow
+from rogue.workloads.records import EventRow, PacketRow
 from rogue.workloads.topologies import Topology
 
 PS_PER_NS: Final = 1_000
 _SECOND_NS: Final = 1_000_000_000
+
+
+NO_PACKETS: Final = "no packet of RoCE crossed a recorded port; TCP is not recorded"
+
+
+def watch_orders(cell: Cell, flows: Sequence[NodeFlow], interfaces: Mapping[str, str]) -> WatchOrders:
+    """Return what switches do with the cell's packets; `interfaces` of the switches' egress ports."""
+    return WatchOrders(capture_order(cell, flows, interfaces), event_orders(cell, flows, interfaces))
 
 
 def capture_order(
@@ -122,6 +132,44 @@ class Recorded:
     end_ns: int
     """When the last flow had ended."""
     struck: Sequence[Struck] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedCell:
+    """What switches recorded and did while a cell ran."""
+
+    cell: Cell
+    flows: Sequence[NodeFlow]
+    orders: WatchOrders
+    watched: Watched
+
+    @property
+    def event_rows(self) -> Iterator[EventRow]:
+        """Yield a row for each event that happened."""
+        return packet_event_rows(self.cell, {number: t_ns for number, t_ns, _ in self.watched.struck})
+
+    @property
+    def facts(self) -> dict[str, Fact]:
+        """Return how many events never happened, and how many packets found no room, if there are any."""
+        unmet = len(self.orders.packet_events) - len(self.watched.struck)
+        counts = {"packet_events_unmet": unmet, "packets_missed": self.watched.missed}
+        return {name: count for name, count in counts.items() if count}
+
+    def tables(
+        self, prepared: Mapping[str, Prepared], settings: Mapping[str, PortSettings], end_ns: int
+    ) -> dict[str, Columns]:
+        """Return the table of packets, if any were recorded; ValueError or LookupError for damaged files."""
+        if self.orders.capture is None:
+            return {}
+        events = self.orders.packet_events
+        struck = [
+            Struck(events[number].port, t_ns, psn, events[number].action)
+            for number, t_ns, psn in self.watched.struck
+        ]
+        packets = list(captured_packets(self.watched.packets))
+        recorded = Recorded(packets, list(self.orders.capture.ports), settings, end_ns, struck)
+        table = packets_table(self.cell, self.flows, prepared, recorded)
+        return {"packets": table} if len(table["t_ps"]) else {}
 
 
 class _Identity(NamedTuple):

@@ -11,6 +11,7 @@ from rogue.harness.cell.marking import MARK_ABOVE, MarkingCurve
 from rogue.harness.cell.network import OutageSpec, SwitchPort
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
 from rogue.harness.provisioning.linux_switch import PROMPT_RED_BYTES_MIN, PortSettings
+from rogue.harness.testbeds.ends.packet_events import unsupported_events
 from rogue.workloads.faults import Fault, LinkCut, Loss
 from rogue.workloads.topologies import Switch
 
@@ -93,22 +94,17 @@ def _marking(port: PortSettings, curve: MarkingCurve) -> PortSettings:
 
 
 NO_DIRECTION: Final = "only the simulator cuts one direction of a link: leave one_way out"
-NO_PACKET_EVENTS: Final = "only the simulator and the kernel testbed have packet_event: choose one of them"
 NO_REROUTING: Final = "only the simulator's switches forward around a link: leave reroute_after out"
 
 
-def unsupported_fault(cell: Cell, *, has_packet_events: bool = False) -> str | None:
-    """Return why ports of Linux switches cannot carry out a fault; None if they can.
-
-    has_packet_events: the testbed carries out packet events.
-    """
-    if cell.network.packet_events and not has_packet_events:
-        return NO_PACKET_EVENTS
+def unsupported_fault(cell: Cell) -> str | None:
+    """Return why ports of Linux switches cannot carry out a fault; None if they can."""
     reasons = (_unsupported_loss(loss) for losses in cell.network.losses.values() for loss in losses)
     broken = (f"a Linux switch has no {type(fault).__name__}" for fault in cell.network.breakages)
     rerouted = (NO_REROUTING for outage in cell.network.outages if outage.reroute_after_ns is not None)
     halved = (NO_DIRECTION for outage in cell.network.outages if outage.one_way)
-    return next((reason for reason in chain(reasons, rerouted, halved, broken) if reason is not None), None)
+    found = chain(reasons, rerouted, halved, broken, (unsupported_events(cell),))
+    return next((reason for reason in found if reason is not None), None)
 
 
 def first_fault(cell: Cell, *, with_losses: bool = True) -> str | None:

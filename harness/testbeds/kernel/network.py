@@ -16,8 +16,7 @@ from rogue.harness.provisioning.linux_switch import (
     PortSettings,
     port_lines,
 )
-from rogue.harness.testbeds.ends.packet_events import event_orders
-from rogue.harness.testbeds.ends.packets import capture_order
+from rogue.harness.testbeds.ends.packets import watch_orders
 from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, prepare_request
 from rogue.harness.testbeds.ends.roles import NodeFlow, Role, limited_flows
 from rogue.harness.testbeds.ends.switch_ports import (
@@ -244,8 +243,7 @@ def orders_of(cell: Cell, flows: list[NodeFlow]) -> Orders:
         hung_after_ns=cell.timing.limit_ns + HUNG_AFTER_NS,
         timed=_timed(cell),
         counts=_counts(cell),
-        capture=capture_order(cell, flows, port_interfaces(cell.topology)),
-        packet_events=event_orders(cell, flows, port_interfaces(cell.topology)),
+        watch=watch_orders(cell, flows, port_interfaces(cell.topology)),
     )
 
 

@@ -10,8 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
-from rogue.agent.node.capture import captured_packets
 from rogue.agent.node.orders import ACCOUNT, CAPTURE, COUNTS, FILES, SAMPLES, Account
+from rogue.agent.node.packet_watch import Watched
 from rogue.harness.cell.cell import Cell, cell_facts
 from rogue.harness.cell.timing import Timing
 from rogue.harness.experiment.choices import MeasureKind
@@ -22,12 +22,7 @@ from rogue.harness.provisioning.linux_switch import (
     waiting_packets,
 )
 from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, TestbedError
-from rogue.harness.testbeds.ends.packet_events import (
-    event_orders,
-    packet_event_facts,
-    packet_event_rows,
-)
-from rogue.harness.testbeds.ends.packets import Recorded, Struck, capture_order, packets_table
+from rogue.harness.testbeds.ends.packets import NO_PACKETS, WatchedCell, watch_orders
 from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts
 from rogue.harness.testbeds.ends.support import end_facts
 from rogue.harness.testbeds.ends.tables import (
@@ -66,7 +61,7 @@ _SENSELESS: Final = (
 )
 """What reading a damaged file may raise."""
 EMPTY: Final[dict[MeasureKind, str]] = {
-    "packets": "no packet of RoCE crossed a recorded port; TCP is not recorded",
+    "packets": NO_PACKETS,
     "throughput": "there is no traffic but what measures latency",
     "latency": "no probe was sent",
     "rtt": "no transport of the cell estimates round-trip times, or no flow lasted for a sample",
@@ -101,19 +96,19 @@ def _result_of(cell: Cell, flows: list[NodeFlow], folder: Path) -> CellResult:
     done = Conducted(account.start_ns, account.prepared, account.results, _files(folder))
     own_start_ns = dict.fromkeys(cell.topology.host_names(), account.start_ns)
     readings = Readings(flows, done, own_start_ns)
-    happened_ns = {number: t_ns for number, t_ns, _ in account.struck}
-    result.tables = collect_tables(cell, readings, packet_event_rows(cell, happened_ns))
+    watched = _watched(cell, flows, account, folder)
+    result.tables = collect_tables(cell, readings, watched.event_rows)
     counts = json.loads(_content(folder / COUNTS))
     before, after = (_port_counters(cell, counts[when]) for when in ("before", "after"))
     ports = port_counter_rows(before, _with_cuts(cell, after, counts["meanwhile"]))
     result.tables["counters"] = columns_of(CounterRow, sorted(ports + node_counters(readings)))
     if cell.experiment.measures("queues"):
         result.tables["queues"] = _queues(cell, folder / SAMPLES)
-    result.tables |= _packets(cell, flows, account, readings.end_ns, folder / CAPTURE)
+    result.tables |= watched.tables(account.prepared, cell_ports(cell), readings.end_ns)
     for measure, reason in EMPTY.items():
         if cell.experiment.measures(measure) and measure not in result.tables:
             result.not_measured[measure] = reason
-    result.facts = _facts(cell, flows, account)
+    result.facts = _facts(cell, flows, account) | watched.facts
     result.failure = failure_of(cell, flows, account.results)
     return result
 
@@ -161,26 +156,10 @@ def _queues(cell: Cell, samples: Path) -> Columns:
     return columns_of(QueueRow, rows)
 
 
-def _packets(
-    cell: Cell, flows: list[NodeFlow], account: Account, end_ns: int, captured: Path
-) -> dict[str, Columns]:
-    """Return the table of recorded packets, if the cell asks for them."""
-    interfaces = port_interfaces(cell.topology)
-    order = capture_order(cell, flows, interfaces)
-    if order is None:
-        return {}
-    packets = list(captured_packets(_content(captured)))
-    recorded = Recorded(packets, list(order.ports), cell_ports(cell), end_ns, _struck(cell, flows, account))
-    table = packets_table(cell, flows, account.prepared, recorded)
-    return {"packets": table} if len(table["t_ps"]) else {}
-
-
-def _struck(cell: Cell, flows: list[NodeFlow], account: Account) -> list[Struck]:
-    """Return the packets to which an event happened."""
-    events = event_orders(cell, flows, port_interfaces(cell.topology))
-    return [
-        Struck(events[number].port, t_ns, psn, events[number].action) for number, t_ns, psn in account.struck
-    ]
+def _watched(cell: Cell, flows: list[NodeFlow], account: Account, folder: Path) -> WatchedCell:
+    orders = watch_orders(cell, flows, port_interfaces(cell.topology))
+    packets = b"" if orders.capture is None else _content(folder / CAPTURE)
+    return WatchedCell(cell, flows, orders, Watched(packets, account.packets_missed, account.struck))
 
 
 def _repeated(rows: Iterable[Mapping[str, str]], timing: Timing) -> Iterator[tuple[int, Mapping[str, str]]]:
@@ -233,8 +212,6 @@ def _facts(cell: Cell, flows: list[NodeFlow], account: Account) -> dict[str, Fac
         **cell_facts(cell),
         **end_facts(flows, account.results),
         "queue_interval_ns": cell.timing.queue_interval_ns,
-        **packet_event_facts(cell, {number: t_ns for number, t_ns, _ in account.struck}),
-        **({"packets_missed": account.packets_missed} if account.packets_missed else {}),
         "nic": "the kernel's own network stack (software)" if is_all_tcp else "rdma_rxe (software)",
         "nic_is_hardware": False,
         **pacing_facts(flows, account.prepared),

@@ -17,7 +17,6 @@ from rogue.harness.cell.transport import ParameterMistake
 from rogue.harness.plugins.loading import packed_plugins
 from rogue.harness.testbeds.base import CellResult, Failure, Progress, Testbed, TestbedError
 from rogue.harness.testbeds.ends import support as ends
-from rogue.harness.testbeds.ends.packet_events import unsupported_events
 from rogue.harness.testbeds.ends.roles import limited_flows, limiters_of, plan_roles, short_of_limiters
 from rogue.harness.testbeds.ends.switch_ports import uneven_delays, unsupported_fault, unsupported_marking
 from rogue.harness.testbeds.kernel.network import orders_of
@@ -76,11 +75,7 @@ def _unsupported_network(cell: Cell) -> str | None:
     nodes = len(topology.host_names()) + len(topology.switch_names())
     if len(list(topology.links())) != nodes - 1:
         return f"Linux's bridges carry no topology with several paths, such as {topology.kind}"
-    return uneven_delays(cell) or (
-        ends.simulators_topology(cell)
-        or unsupported_fault(cell, has_packet_events=True)
-        or unsupported_events(cell)
-    )
+    return uneven_delays(cell) or ends.simulators_topology(cell) or unsupported_fault(cell)
 
 
 def memory_mib(flows: int, packets: int = 0) -> int:
@@ -161,6 +156,7 @@ class KernelTestbed(Testbed):
             folder = Path(place)
             (folder / AGENT).write_bytes(agent_archive(packed_plugins()))
             orders = orders_of(cell, flows)
+            capture = orders.watch.capture
             (folder / ORDERS).write_text(orders.text())
             (folder / MAIN).write_text(_CONDUCT)
             try:
@@ -168,7 +164,7 @@ class KernelTestbed(Testbed):
                     kernel,
                     folder,
                     limit_s=LIMIT_FACTOR * self.estimate_seconds(cell),
-                    memory_mib=memory_mib(len(flows), orders.capture.packets_max if orders.capture else 0),
+                    memory_mib=memory_mib(len(flows), capture.packets_max if capture else 0),
                     on_wait=lambda: progress(_reached(folder, cell)),
                 )
             except VirtualTestbedError as error:

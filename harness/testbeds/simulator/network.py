@@ -1,6 +1,6 @@
 """Build the engine's network with its faults and the packets that it records."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -159,14 +159,20 @@ def _connect(cell: Cell, simulation: Simulation) -> SimulatedNetwork:
 
 
 @gc_paused()
-def build_links(cell: Cell) -> Simulation:
-    """Build hosts, switches, links and routes, wrong ones included, without connections."""
+def build_links(cell: Cell, nodes: Container[str] | None = None) -> Simulation:
+    """Build hosts, switches, links and routes, wrong ones included, without connections.
+
+    nodes: only these, and the links between them; by default all.
+    """
     topology = cell.topology
     simulation = Simulation(seed=cell.seed, framing=framing(cell), ttl_hops=topology.ttl_hops)
     for host in topology.host_names():
-        simulation.add_host(host, profile_of(topology, host))
+        if nodes is None or host in nodes:
+            simulation.add_host(host, profile_of(topology, host))
     of_switches, of_nics = switch_parts(cell), nic_parts(cell)
     for switch in cell.network.switches:
+        if nodes is not None and switch.name not in nodes:
+            continue
         above_bytes = switch.trim_above_bytes
         by_coin = topology.trim == "coin"
         simulation.add_switch(
@@ -180,6 +186,8 @@ def build_links(cell: Cell) -> Simulation:
     cables = random_stream(cell.seed, "cables")
     for link in cell.network.links:
         spread_ps = cables.randint(0, cell.network.delay_spread_ns * PICOSECONDS)
+        if nodes is not None and not (link.a in nodes and link.b in nodes):
+            continue
         delay_ps = link.delay_ns * PICOSECONDS + spread_ps
         simulation.add_link(
             link.a,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Final
 
@@ -29,7 +30,7 @@ from rogue.harness.testbeds.simulator.network import (
 )
 from rogue.harness.testbeds.simulator.nics import profile_of
 from rogue.simulator import ControlError, PriorityFlowControl, SimulationError
-from rogue.workloads.topologies import PathShape, Switch, Topology
+from rogue.workloads.topologies import Link, PathShape, Switch, Topology
 from rogue.workloads.traffic import Flow
 from rogue.workloads.traffic.transfer_graph import waits
 from rogue.workloads.units import SIZE
@@ -123,10 +124,14 @@ DRAWN_FEW: Final = 1000
 """From this many drawn transfers on, a seed leaves out no kind of transfer."""
 
 
+SAMPLED_LINKS_MIN: Final = 500
+"""From this many links on, a sample of a network is tried instead of the whole."""
+
+
 def unbuildable(cell: Cell) -> str | None:
     """Return what the engine refuses of the network, in its words; None if nothing."""
     try:
-        simulation = build_links(cell)
+        simulation = build_links(cell, _sample(cell))
         for group, flows in _different(cell):
             fabric = GroupFabric(simulation, {}, cell, group)
             for flow in flows:
@@ -137,6 +142,27 @@ def unbuildable(cell: Cell) -> str | None:
     except SimulationError as error:
         return str(error)
     return None
+
+
+def _sample(cell: Cell) -> set[str] | None:
+    """Return nodes of each kind, with links of each kind and paths of each shape; None: all are needed.
+
+    A large network has few kinds of nodes and links, and building it takes seconds. What depends on how many
+    links a switch has, `missing_buffer` has checked.
+    """
+    network = cell.network
+    if len(network.links) < SAMPLED_LINKS_MIN or network.breakages or network.outages or network.losses:
+        return None
+    known: dict[Switch, int] = {}
+    kinds = {each.name: known.setdefault(replace(each, name=""), len(known)) for each in network.switches}
+    links: dict[object, Link] = {}
+    for link in network.links:
+        links.setdefault((link.rate_bps, link.delay_ns, kinds.get(link.a), kinds.get(link.b)), link)
+    for _, flows in _different(cell):
+        for flow in flows:
+            for link in cell.topology.path(flow.source, flow.destination):
+                links[link] = link
+    return {end for link in links.values() for end in (link.a, link.b)}
 
 
 def is_same_for_every_seed(cell: Cell) -> bool:

@@ -114,7 +114,7 @@ def limiter_kind(node: Capabilities, interface: str) -> str:
 
 def limiter_of(node: Node) -> str:
     """Return the kind of rate limiter that a node offers on its experiment interface."""
-    return limiter_kind(node.capabilities, interface_of(node.capabilities, node.host.variables))
+    return limiter_kind(node.capabilities, interface_of(node.capabilities, node.variables))
 
 
 def interface_of(node: Capabilities, variables: HostVariables) -> str:

@@ -19,6 +19,7 @@ from rogue.harness.testbeds.ends.switch_ports import outages
 from rogue.harness.testbeds.ends.tables import port_counter_rows
 from rogue.harness.testbeds.ssh.nodes import Node
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports
+from rogue.harness.testbeds.ssh.switch_watch import SwitchWatch
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.remote.connection import Channel, Connection
 from rogue.remote.errors import NodeError
@@ -132,8 +133,12 @@ class CellEnvironment:
     Without a switch in the inventory it sets, reads and cuts nothing there.
     """
 
-    def __init__(self, cell: Cell, inventory: Inventory, nodes: Mapping[str, Node]) -> None:
+    def __init__(
+        self, cell: Cell, inventory: Inventory, nodes: Mapping[str, Node], watch: SwitchWatch | None = None
+    ) -> None:
         self._cell = cell
+        self.watch = watch
+        """Of packets at the switch; None if the cell needs none."""
         self.inventory = inventory
         self._nodes = nodes
         self._switch = None if inventory.switch is None else SwitchConnection(inventory)

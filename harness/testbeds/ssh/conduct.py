@@ -31,13 +31,12 @@ from rogue.harness.testbeds.ends.requests import compared_bytes, load_requests, 
 from rogue.harness.testbeds.ends.roles import EndName, NodeFlow, Role
 from rogue.harness.testbeds.ends.tables import Conducted
 from rogue.harness.testbeds.ssh.card_features import limiter_of
-from rogue.harness.testbeds.ssh.nodes import HEARTBEAT_LIMIT_S, REPLY_LIMIT_S, Node
+from rogue.harness.testbeds.ssh.nodes import HEARTBEAT_LIMIT_S, ROLE_LIMIT_MS, Node
+from rogue.harness.testbeds.ssh.switch_watch import SwitchWatch
 from rogue.remote.errors import NodeError
 from rogue.workloads.records import FailureKind
 
 _MARGIN_S: Final = 5.0
-ROLE_LIMIT_MS: Final = int((REPLY_LIMIT_S - _MARGIN_S) * 1000)
-"""The supervisor gives up on a data process before we give up on the supervisor."""
 RESULT_LIMIT_MS_MAX: Final = 3_600_000
 """The most that the protocol takes."""
 START_MARGIN_S: Final = 1.0
@@ -54,8 +53,16 @@ OVER: Final = ("finished", "failed")
 class Conductor:
     """Leads the agents on some nodes through one cell; each node is spoken to by one thread at a time."""
 
-    def __init__(self, nodes: Mapping[str, Node], flows: Sequence[NodeFlow], timing: Timing) -> None:
+    def __init__(
+        self,
+        nodes: Mapping[str, Node],
+        flows: Sequence[NodeFlow],
+        timing: Timing,
+        switch: SwitchWatch | None = None,
+    ) -> None:
+        """`switch`: watches packets; None if the cell needs none."""
         self._nodes = nodes
+        self._switch = switch
         self._flows = flows
         self._timing = timing
         self._requested: set[str] = set()
@@ -70,6 +77,8 @@ class Conductor:
         self._everywhere(self._connect, ("responder",))
         self._everywhere(self._connect, ("requester",))
         self._everywhere(self._load, ("requester",))
+        if self._switch is not None:
+            self._switch.prepare(self.done.prepared)
 
     def run(self, progress: Progress, on_start: Callable[[int], None]) -> Conducted:
         """Start all at one instant, wait for the end, and fetch what was measured."""
@@ -78,6 +87,8 @@ class Conductor:
         self._watch(start_ns, progress)
         self._everywhere(self._collect, ("requester",))
         self._everywhere(self._collect, ("responder",))
+        if self._switch is not None:
+            self._switch.collect()
         self._fetch_logs()
         return self.done
 
@@ -92,6 +103,8 @@ class Conductor:
     def end(self) -> None:
         """End every role; the agents stay for the next cell."""
         self._everywhere(self._end, ("requester", "responder"))
+        if self._switch is not None:
+            self._switch.end()
 
     def _start_all(self) -> int:
         """Give every role a common start; repeat with more time if some role receives it too late."""
@@ -103,6 +116,8 @@ class Conductor:
                 self.prepare()
             asked_ns = time.monotonic_ns()
             start_ns = asked_ns + margin_ns
+            if self._switch is not None:
+                self._switch.start(start_ns)
             self._everywhere(partial(self._start, start_ns=start_ns), ("responder", "requester"))
             took_ns = time.monotonic_ns() - asked_ns
             if took_ns + error_ns <= margin_ns:
@@ -136,10 +151,10 @@ class Conductor:
             raise joined(errors)
 
     def _prepare(self, node: Node, role: Role) -> None:
-        address = str(node.host.variables.experiment_address)
+        address = str(node.variables.experiment_address)
         request = prepare_request(role, address, limiter_of(node), self._timing, ROLE_LIMIT_MS)
         self._requested.add(role.name)
-        self.done.prepared[role.name] = node.ask(replace(request, dscp=node.host.variables.dscp), Prepared)
+        self.done.prepared[role.name] = node.ask(replace(request, dscp=node.variables.dscp), Prepared)
 
     def _connect(self, node: Node, role: Role) -> None:
         node.ask(Connect(role.name, ROLE_LIMIT_MS, self.done.prepared[role.other.name]), Connected)

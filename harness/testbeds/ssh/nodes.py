@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from rogue.agent.node.fields import AgentError, ErrorKind
 from rogue.agent.node.messages import Capabilities, Clock, ClockReading, Message
 from rogue.agent.node.wire import AgentClient
-from rogue.harness.provisioning.inventory import Host, Inventory
+from rogue.harness.provisioning.inventory import Host, HostVariables, Inventory, SwitchNode
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.testbeds.base import TestbedError
 from rogue.remote.connection import Channel, Connection, connect
@@ -20,6 +20,8 @@ from rogue.workloads.records import FailureKind
 CONNECT_LIMIT_S: Final = 30.0
 REPLY_LIMIT_S: Final = 60.0
 """The limit of a node's reply; an emulated node is slow."""
+ROLE_LIMIT_MS: Final = int((REPLY_LIMIT_S - 5.0) * 1000)
+"""The supervisor gives up on a data process before we give up on the supervisor."""
 AGENT_START_LIMIT_S: Final = 180.0
 """Python starts, and imports all that the agent has; on an emulated node on a busy computer."""
 HEARTBEAT_LIMIT_S: Final = 15.0
@@ -43,8 +45,8 @@ _KINDS: Final = {
 class Node:
     """A node that listens."""
 
-    def __init__(self, host: Host, connection: Connection, channel: Channel) -> None:
-        self.host = host
+    def __init__(self, machine: Host | SwitchNode, connection: Connection, channel: Channel) -> None:
+        self.machine = machine
         self.connection = connection
         self._channel = channel
         self._client = AgentClient(channel)
@@ -55,8 +57,14 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Return the host's name in the topology."""
-        return self.host.name
+        """Return the host's name in the topology, or the switch machine's in the inventory."""
+        return self.machine.name
+
+    @property
+    def variables(self) -> HostVariables:
+        """Return the variables of a host."""
+        assert isinstance(self.machine, Host)
+        return self.machine.variables
 
     def ask(self, message: Message, reply: type[ReplyT], limit_s: float = REPLY_LIMIT_S) -> ReplyT:
         """Ask the agent something; TestbedError says whose fault it is that there is no reply."""
@@ -127,12 +135,13 @@ def start_command(user: str) -> str:
 
 
 @contextmanager
-def open_node(host: Host) -> Iterator[Node]:
+def open_node(machine: Host | SwitchNode) -> Iterator[Node]:
     """Connect to a node and start its agent; both end with the context."""
+    login = machine.login
     try:
-        with connect(host.login, limit_s=CONNECT_LIMIT_S) as connection:
-            channel = connection.open_session(start_command(host.login.user), limit_s=AGENT_START_LIMIT_S)
-            node = Node(host, connection, channel)
+        with connect(login, limit_s=CONNECT_LIMIT_S) as connection:
+            channel = connection.open_session(start_command(login.user), limit_s=AGENT_START_LIMIT_S)
+            node = Node(machine, connection, channel)
             try:
                 yield node
             finally:
@@ -192,9 +201,9 @@ def close_nodes(inventory: Inventory) -> None:
 
 
 def open_all(inventory: Inventory, names: Iterable[str], stack: ExitStack) -> dict[str, Node]:
-    """Connect to hosts at the same time; the connections end with the stack."""
-    hosts = {host.name: host for host in inventory.hosts}
-    wanted = [hosts[name] for name in sorted(names)]
+    """Connect to hosts, and to the switch machine, at the same time; the connections end with the stack."""
+    machines = {each.name: each for each in inventory.machines}
+    wanted = [machines[name] for name in sorted(names)]
     with ThreadPoolExecutor(max(1, len(wanted))) as pool:
-        opened = [(host.name, pool.submit(stack.enter_context, open_node(host))) for host in wanted]
+        opened = [(each.name, pool.submit(stack.enter_context, open_node(each))) for each in wanted]
         return {name: future.result() for name, future in opened}

@@ -7,6 +7,7 @@ from rogue.agent.core.transports import TRANSPORTS
 from rogue.agent.node.messages import Capabilities
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import PROBE_TRANSPORT
+from rogue.harness.cell.recorded_packets import never_recorded
 from rogue.harness.errors import HarnessError
 from rogue.harness.experiment.choices import MeasureKind
 from rogue.harness.provisioning.cards import card_profile
@@ -22,6 +23,7 @@ from rogue.harness.testbeds.ssh.switch_machine import (
     ports_of,
     unsupported_fault,
     unsupported_marking,
+    watching_switch,
 )
 from rogue.workloads.transports import BASES, TransportName
 
@@ -104,10 +106,7 @@ NOT_MEASURED: Final[dict[MeasureKind, str]] = {
     "pauses": "the switch records no pauses",
 }
 NOT_OURS: Final[dict[MeasureKind, str]] = {
-    measure: f"the switch is not ours: its {measure} are not read" for measure in NOT_MEASURED
-}
-NOT_HERE: Final[dict[MeasureKind, str]] = {
-    "packets": "only the simulator and the kernel testbed record packets"
+    measure: f"the switch is not ours: its {measure} are not read" for measure in (*NOT_MEASURED, "packets")
 }
 KERNEL_TCPS: Final = tuple(name for name, base in BASES.items() if base.is_in_kernels)
 
@@ -136,6 +135,7 @@ def unsupported(cell: Cell, inventory: Inventory, nodes: Mapping[str, Capabiliti
         or cell.experiment.unmet_requirement(not_measured(cell, inventory))
         or missing_limiters(cell, inventory, nodes)
         or unsupported_fault(cell, inventory)
+        or (never_recorded(cell) if inventory.switch is not None else None)
         or unsupported_marking(cell, inventory)
         or why_unmarked(cell, inventory)
         or missing_features(cell, inventory, used)
@@ -187,10 +187,10 @@ def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:
     """Return measures that a cell asks for and will not get, with the reason."""
     reasons = NOT_MEASURED if inventory.switch is not None else NOT_OURS
     missing: dict[str, str] = {
-        measure: reason
-        for measure, reason in {**reasons, **NOT_HERE}.items()
-        if cell.experiment.measures(measure)
+        measure: reason for measure, reason in reasons.items() if cell.experiment.measures(measure)
     }
+    if cell.experiment.measures("packets") and not watching_switch(cell, inventory):
+        missing.setdefault("packets", "the switch records packets over IPv4 alone")
     line_rate_bps = cell.topology.host_rate_bps(cell.topology.host_names()[0])
     has_samples = any(is_limited(group, line_rate_bps) for group in cell.groups)
     if cell.experiment.measures("rtt") and not has_samples:

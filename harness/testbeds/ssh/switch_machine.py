@@ -111,11 +111,26 @@ def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
     if any(loss.model == "identification" for loss in losses) and _is_over_ipv6(inventory):
         return "a switch loses packets by the IP ID, which IPv6 has not; choose the model independent"
     if inventory.switch is not None:
+        if cell.network.packet_events and _is_over_ipv6(inventory):
+            return "packet_event: a Linux switch looks for packets over IPv4 alone; leave it out"
         return switch_ports.unsupported_fault(cell)
+    if cell.network.packet_events and inventory.hardware_switches:
+        names = ", ".join(
+            f"{each.name} ({each.variables.platform_name})" for each in inventory.hardware_switches
+        )
+        return f"packet_event: {names} cannot choose single packets; put a Linux machine between the hosts"
     kind = switch_ports.first_fault(cell, with_losses=not inventory.hardware_switches)
     if kind is not None:
         return f"no {kind}: the inventory has no switch that this project sets up; leave faults out"
     return unsupported_losses(cell, inventory)
+
+
+def watching_switch(cell: Cell, inventory: Inventory) -> set[str]:
+    """Return the name of the switch machine if it must record packets, or carry out packet events."""
+    is_needed = cell.experiment.measures("packets") or bool(cell.network.packet_events)
+    if inventory.switch is None or not is_needed or _is_over_ipv6(inventory):
+        return set()
+    return {inventory.switch.name}
 
 
 def _is_over_ipv6(inventory: Inventory) -> bool:

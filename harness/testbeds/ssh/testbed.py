@@ -20,7 +20,8 @@ from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.provision import log_file
 from rogue.harness.provisioning.switches.readback import SwitchState
 from rogue.harness.terminal import error_console
-from rogue.harness.testbeds.base import CellResult, Fact, Failure, Progress, Testbed, TestbedError
+from rogue.harness.testbeds.base import CellResult, Columns, Fact, Failure, Progress, Testbed, TestbedError
+from rogue.harness.testbeds.ends.packets import NO_PACKETS
 from rogue.harness.testbeds.ends.roles import NodeFlow, pacing_facts, plan_roles
 from rogue.harness.testbeds.ends.support import end_facts, is_same_for_every_seed, parameter_mistake
 from rogue.harness.testbeds.ends.tables import Conducted, Readings, collect_tables, failure_of, node_counters
@@ -29,9 +30,10 @@ from rogue.harness.testbeds.ssh.cell_environment import CellEnvironment
 from rogue.harness.testbeds.ssh.conduct import Conductor, joined
 from rogue.harness.testbeds.ssh.declared_switches import allowed_differences, switch_facts
 from rogue.harness.testbeds.ssh.nodes import Node, close_nodes, open_all, open_nodes
-from rogue.harness.testbeds.ssh.switch_machine import marking_facts, marks_differ
+from rogue.harness.testbeds.ssh.switch_machine import marking_facts, marks_differ, watching_switch
 from rogue.harness.testbeds.ssh.switch_readback import read_switch_states, refusal, switch_state_facts
 from rogue.harness.testbeds.ssh.switch_request import inventory_as_requested
+from rogue.harness.testbeds.ssh.switch_watch import SwitchWatch
 from rogue.harness.testbeds.transfer_tables import columns_of
 from rogue.workloads.records import CounterRow
 
@@ -77,7 +79,7 @@ class CollectedCell:
         assert self._done.start_ns is not None, "a cell that has started"
         own_start_ns = {name: node.own_ns(self._done.start_ns) for name, node in self._nodes.items()}
         readings = Readings(self._flows, self._done, own_start_ns)
-        tables = collect_tables(self._cell, readings)
+        tables, facts = self._from_switch(readings)
         counters = sorted(self._environment.counter_rows() + node_counters(readings))
         tables["counters"] = columns_of(CounterRow, counters)
         not_measured = support.not_measured(self._cell, self._environment.inventory)
@@ -85,7 +87,17 @@ class CollectedCell:
             not_measured["cpu"] = "; ".join(self._environment.unrecorded)
         if self._environment.dool:
             tables["cpu"] = self._environment.cpu_table(self._done.start_ns, self._cell.timing.traffic_ns)
-        return CellResult(tables, self._facts(), not_measured, raw=self._raw())
+        if "packets" not in tables and self._cell.experiment.measures("packets"):
+            not_measured.setdefault("packets", NO_PACKETS)
+        return CellResult(tables, self._facts() | facts, not_measured, raw=self._raw())
+
+    def _from_switch(self, readings: Readings) -> tuple[dict[str, Columns], dict[str, Fact]]:
+        """Return the tables of hosts and of a switch that watched packets, and the facts of that."""
+        if (watch := self._environment.watch) is None:
+            return collect_tables(self._cell, readings), {}
+        watched = watch.watched
+        tables = collect_tables(self._cell, readings, watched.event_rows)
+        return tables | watch.tables(self._done.prepared, readings.end_ns), watched.facts
 
     def _failure(self) -> Failure | None:
         if self._done.failures:
@@ -119,7 +131,7 @@ class CollectedCell:
         port = next((port for port in node.capabilities.ports if port.get("device") == prepared.device), {})
         is_hardware = port.get("driver", "software") != "software"
         if prepared.device is None:  # TCP goes through whatever card there is
-            is_hardware = node.host.variables.rdma_device_kind == "card"
+            is_hardware = node.variables.rdma_device_kind == "card"
         return {
             "nic": _nic(prepared.device, port),
             "nic_is_hardware": is_hardware,
@@ -255,9 +267,11 @@ class SshTestbed(Testbed):
     def run(self, cell: Cell, progress: Progress) -> CellResult:
         """Prepare the nodes, let the traffic pass, and collect."""
         flows, inventory = plan_roles(cell), inventory_as_requested(cell, self.inventory)
-        with open_nodes(self.inventory, support.used_hosts(cell)) as nodes:
-            environment = CellEnvironment(cell, inventory, nodes)
-            conductor = Conductor(nodes, flows, cell.timing)
+        hosts, switch = support.used_hosts(cell), watching_switch(cell, inventory)
+        with open_nodes(self.inventory, hosts | switch) as nodes:
+            watch = next((SwitchWatch(cell, flows, inventory, nodes[name]) for name in switch), None)
+            environment = CellEnvironment(cell, inventory, {name: nodes[name] for name in hosts}, watch)
+            conductor = Conductor(nodes, flows, cell.timing, watch)
             collected = CollectedCell(cell, flows, nodes, conductor.done, environment)
             failure = None
             with environment.around():

@@ -13,7 +13,6 @@ from rogue.agent.core.limiter import LinkFacts
 from rogue.agent.core.resync import Resync, Resynced, decode, encode
 from rogue.agent.core.settings import NO_INSTRUMENTS, Instruments
 from rogue.agent.core.transports import settings_for
-from rogue.agent.drivers.replay import replay
 from rogue.agent.drivers.simulated import SimulatedFlow
 from rogue.agent.drivers.simulated_path import PROCESSING_NS, Arrivals, SimulatedLibrary, open_path
 from rogue.simulator import IDEAL, Simulation
@@ -106,15 +105,6 @@ def test_native_roce_over_uc_needs_no_acknowledgement() -> None:
     simulation.run_until(SECOND_NS)
     assert flow.transfers[0].status == "ok"
     assert flow.rtt_samples == []
-
-
-@pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])
-def test_a_recorded_flow_can_be_replayed(transport: str) -> None:
-    log, simulation = io.StringIO(), two_hosts()
-    simulation.cut_link("h1", "s0", start_ns=5 * MS, duration_ns=150 * MS)
-    flow_over(simulation, Schedule(20_000_000, HostNs(0)), transport, log=log)
-    simulation.run_until(2 * SECOND_NS)
-    assert replay(log.getvalue().splitlines()) > 300
 
 
 @pytest.mark.parametrize("transport", ["rogue", "rogue-uc"])

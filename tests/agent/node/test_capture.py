@@ -1,5 +1,6 @@
 """Captures: which packets the kernel's filter accepts, and the file."""
 
+import socket
 import struct
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from rogue.agent.node.capture import (
     CapturedPacket,
     Instruction,
     PacketEnd,
+    attach_filter,
     captured_packets,
     direct_filter,
     packet_filter,
@@ -84,6 +86,18 @@ def test_packets_of_chosen_queue_pairs_are_recorded() -> None:
     ):
         program = packet_filter([(LEAF, False)], [PacketEnd("10.0.0.9", 1), PacketEnd(address, qp_num)])
         assert bool(accepted_bytes(program, ROCE)) is is_recorded
+
+
+def test_the_kernel_takes_a_filter_for_600_flows_of_six_queue_pairs() -> None:
+    ends = [PacketEnd(f"10.0.0.{2 + (number - 17) % 40}", number) for number in range(17, 3617)]
+    program = packet_filter([(LEAF, False), (SPINE, True)], ends)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as somewhere:
+        attach_filter(somewhere, program)
+    for qp_num in (17, 418, 3577, 3617):
+        program = packet_filter(
+            [(LEAF, False)], [end._replace(qp_num=end.qp_num - qp_num + 17) for end in ends]
+        )
+        assert bool(accepted_bytes(program, ROCE)) is (qp_num < 3617 and (qp_num - 17) % 40 == 0)
 
 
 def test_whole_packets_to_an_address_go_through_a_relay() -> None:

@@ -136,16 +136,6 @@ def test_messages_are_counted(stage: Stage) -> None:
     assert (received.status, received.moved_bytes) == ("idle", 2 * 2**20)
 
 
-def test_the_responder_resynchronises(stage: Stage) -> None:
-    here, there = stage.pair()
-    assert here.introduction.qp_num is not None
-    stage.fabric.broken.add(here.introduction.qp_num)
-    play(here, there, Load("here", LIMIT_MS, 500_000))
-    assert [row["event"] for row in there.rows("events")] == ["reset", "resynchronised"]
-    assert "shadow_switch" in [row["event"] for row in here.rows("events")]
-    assert results(here).status == "ok"
-
-
 @pytest.mark.parametrize("transport", ["rogue", "roce"])
 @pytest.mark.parametrize("verb", ["write", "send"])
 def test_the_last_verb_of_a_transfer_reports_its_arrival(stage: Stage, transport: str, verb: str) -> None:

@@ -10,7 +10,7 @@ from helpers.command_line import rogue
 from helpers.experiments import write_experiment
 from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import LOGIN, served_switch
-from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, write_inventory
+from helpers.nodes import host_facts, rack_of, read_inventory, switch_facts, use_inventory, write_inventory
 
 from rogue.harness.cli import app, run_guarded
 from rogue.harness.commands import doctor as command
@@ -95,9 +95,7 @@ def test_hardware_switches_are_compared_with_an_experiment(
     asked = NamedCells(write_experiment(tmp_path), ("transports=[dctcp]",))
     with served_switch(tmp_path / "tor", FakeEos()) as served:
         rack = rack_of("eos", served.login, **FOLLOWS)
-        monkeypatch.setattr(
-            "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack
-        )
+        use_inventory(monkeypatch, rack)
         monkeypatch.setattr("rogue.harness.provisioning.findings.judge", lambda *_: [])
         monkeypatch.setattr("rogue.harness.provisioning.doctor.measure", lambda *_: [])
         assert command.examine_nodes(NamedInventory("rack.yaml"), None, asked) is ExitCode.TESTBED
@@ -118,10 +116,7 @@ def test_a_switch_that_does_not_reply_refuses(
         raise NodeError("tor: gone")
 
     examined(monkeypatch)
-    monkeypatch.setattr(
-        "rogue.harness.provisioning.inventory.load_inventory",
-        lambda _path, is_trusted: rack_of("eos", LOGIN, **FOLLOWS),
-    )
+    use_inventory(monkeypatch, rack_of("eos", LOGIN, **FOLLOWS))
     monkeypatch.setattr("rogue.harness.provisioning.findings.judge", lambda *_: [])
     monkeypatch.setattr("rogue.harness.provisioning.doctor.measure", lambda *_: [])
     monkeypatch.setattr(command, "compared_switch", gone)
@@ -196,9 +191,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         logins.append(login)
         yield Connection()
 
-    monkeypatch.setattr(
-        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("declared")
-    )
+    use_inventory(monkeypatch, rack_of("declared"))
     monkeypatch.setattr(rdma_transfers.collect_cards, "__defaults__", (opened,))
     return logins
 

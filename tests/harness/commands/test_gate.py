@@ -175,11 +175,6 @@ def test_text_of_an_experiment_cannot_break_the_summaries(tmp_path: Path) -> Non
     assert all(line.replace("\\|", "").count("|") == 8 for line in text.splitlines() if line.startswith("|"))
 
 
-def test_weaknesses_need_a_transport(baseline: Path) -> None:
-    with pytest.raises(UsageError, match="got --finding or --shares, expected --transport with it"):
-        gate(baseline, baseline, shares=["livelock"])
-
-
 def test_options_are_checked_before_anything_is_read(tmp_path: Path) -> None:
     nothing = tmp_path / "no-run"
     with pytest.raises(UsageError, match="expected --transport with it"):

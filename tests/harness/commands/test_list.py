@@ -252,16 +252,3 @@ def test_a_testbed_is_offered_once_it_is_in_the_registry(monkeypatch: pytest.Mon
     assert completion.testbeds("") == [*TESTBEDS, VIRTUAL]
     monkeypatch.setitem(TESTBEDS, "emulator", FakeTestbed)
     assert completion.testbeds("em") == ["emulator"]
-
-
-@pytest.mark.parametrize(
-    "asked", ["", "; completion.experiments('')", "; completion.testbeds('')", "; completion.runs('')"]
-)
-def test_nothing_heavy_is_imported_for_a_name(asked: str) -> None:
-    heavy = {"numpy", "pandas", "pydantic", "yaml"}
-    code = (
-        f"import sys, rogue.harness.cli; from rogue.harness.commands import completion{asked};"
-        f"print(*{heavy} & {{*sys.modules}})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []

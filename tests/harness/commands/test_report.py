@@ -1,6 +1,5 @@
 """Open runs and output files, and report, compare, export and draw runs."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -103,15 +102,6 @@ def written(directory: Path, *, is_readable: bool = True) -> Path:
     return directory
 
 
-def test_readable_runs_are_compared_without_messages(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    compare(written(tmp_path / "a"), written(tmp_path / "b"), everything=True)
-    said = capsys.readouterr()
-    assert said.err == ""
-    assert "identical, run by run" in said.out
-
-
 def test_unreadable_table_is_reported_before_the_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,16 +140,6 @@ def test_files_are_written_beside_the_run_by_default(
     assert "[1/1] throughput: 3.30 x " in err
     assert "text from 7.0 pt" in err
     assert sorted(run.rglob("*")) == before
-
-
-def test_figures_of_a_damaged_run_need_permission(asked: dict[str, Any], tmp_path: Path) -> None:
-    run = Path(shutil.copytree(asked["run"], tmp_path / "run"))
-    table = next(run.rglob("throughput.parquet"))
-    table.chmod(0o644)
-    table.write_bytes(table.read_bytes() + b"x")
-    with pytest.raises(DamagedRunError, match=r"throughput\.parquet"):
-        figures(**(asked | {"run": run}))
-    assert not asked["out"].exists()
 
 
 def test_all_that_can_be_drawn_and_why_others_cannot(

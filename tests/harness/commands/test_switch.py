@@ -10,7 +10,7 @@ from helpers.experiments import write_experiment
 from helpers.fake_agents import fake_inventory
 from helpers.fake_command_lines import FakeEos
 from helpers.fake_switch import LOGIN, LOSSLESS, hardware, served_switch, wanted
-from helpers.nodes import rack_of
+from helpers.nodes import rack_of, use_inventory
 
 from rogue.harness.commands import switch as command
 from rogue.harness.commands.options import NamedCells
@@ -36,9 +36,7 @@ def switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeEos]
             hardware(wanted("declared"), None),
         )
         inventory = replace(fake_inventory(), switch=None, hardware_switches=switches)
-        monkeypatch.setattr(
-            "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: inventory
-        )
+        use_inventory(monkeypatch, inventory)
         yield eos
 
 
@@ -56,6 +54,8 @@ def test_from_a_plan_to_undone(switch: FakeEos, capsys: Capture) -> None:
         "tor (eos) is as requested: priority 3: marks from 150000 to 1500000 bytes, then with 0.1, pauses\n"
     )
     assert capsys.readouterr().out == told
+    assert command.plan("rack.yaml") is ExitCode.OK
+    assert capsys.readouterr().out == "tor (eos) is already as requested\n"
     assert command.apply("rack.yaml") is ExitCode.OK
     assert capsys.readouterr().out == "tor (eos) was already as requested\n"
     assert command.undo("rack.yaml") is ExitCode.OK
@@ -102,7 +102,7 @@ def test_a_plan_for_an_experiment(
 ) -> None:
     """K of 98 670 bytes at 10 Gb/s; what the inventory says of the priority gives way."""
     rack = rack_of(platform, LOGIN, switch_priorities={"3": {**LOSSLESS["3"]}})
-    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
+    use_inventory(monkeypatch, rack)
     asked = {"settings": ["transports=[dctcp, roce]"], "cell": "dctcp-r1"}
     code = command.plan("rack.yaml", write_experiment(tmp_path), is_offline=True, **asked)
     assert code is ExitCode.OK
@@ -112,9 +112,7 @@ def test_a_plan_for_an_experiment(
 def test_a_plan_for_cells_that_ask_different_things_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(
-        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN)
-    )
+    use_inventory(monkeypatch, rack_of("eos", LOGIN))
     both = ["transports=[dctcp, roce]"]
     with pytest.raises(UsageError, match="cells with different requests to tor, by transports: "):
         command.plan("rack.yaml", write_experiment(tmp_path), is_offline=True, settings=both)
@@ -129,9 +127,7 @@ def test_a_switch_that_follows_experiments(
     dctcp, roce = (("rack.yaml", file, None, [f"transports=[{name}]"]) for name in ("dctcp", "roce"))
     with served_switch(tmp_path / "tor", eos) as served:
         rack = rack_of("eos", served.login, switch_follows_experiments=True, switch_may_differ=["mtu"])
-        monkeypatch.setattr(
-            "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack
-        )
+        use_inventory(monkeypatch, rack)
         assert command.apply(*dctcp) is ExitCode.OK
         assert "minimum-threshold 98670 bytes" in capsys.readouterr().out
         eos.interfaces["Ethernet1"]["mtu"] = 1499
@@ -155,7 +151,7 @@ def test_a_switch_that_follows_experiments(
 @pytest.mark.parametrize("verb", [command.apply, command.check])
 def test_it_needs_an_experiment(verb: Callable[[str], ExitCode], monkeypatch: pytest.MonkeyPatch) -> None:
     rack = rack_of("eos", LOGIN, switch_follows_experiments=True)
-    monkeypatch.setattr("rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack)
+    use_inventory(monkeypatch, rack)
     with pytest.raises(UsageError) as told:
         verb("rack.yaml")
     assert str(told.value) == (
@@ -167,9 +163,7 @@ def test_it_needs_an_experiment(verb: Callable[[str], ExitCode], monkeypatch: py
 def test_switch_with_stated_settings_is_not_set_for_an_experiment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: rack_of("eos", LOGIN)
-    )
+    use_inventory(monkeypatch, rack_of("eos", LOGIN))
     with pytest.raises(UsageError) as told:
         command.apply("rack.yaml", write_experiment(tmp_path), None, ["transports=[dctcp]"])
     assert str(told.value) == (
@@ -179,9 +173,7 @@ def test_switch_with_stated_settings_is_not_set_for_an_experiment(
 
 
 def test_without_a_switch_there_is_nothing_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "rogue.harness.provisioning.inventory.load_inventory", lambda _path, is_trusted: fake_inventory()
-    )
+    use_inventory(monkeypatch, fake_inventory())
     with pytest.raises(UsageError, match="got no hardware switch to log in to"):
         command.check("rack.yaml")
 

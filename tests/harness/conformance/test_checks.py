@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -18,6 +19,7 @@ from rogue.harness.results.tables import encode
 from rogue.harness.testbeds import find_testbed
 from rogue.reports.reading.load import parse_table
 from rogue.simulator import PROFILES, NicProfile
+from rogue.simulator.profiles import RetryRules
 
 TESTBED = find_testbed("simulator")
 EXPERIMENTS = [name for name, check in all_checks().items() if check.unavailable is None]
@@ -117,6 +119,7 @@ ROWS: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "resend_delay": _later("nak", -1_000_000),
     "lost_again": _again("nak"),
     "lost_nak": _again("nak"),
+    "second_loss": _later("write", TIMEOUT_PS, from_ps=27_000_000),
     "corrupt_packet": _without("nak"),
     "reordered_packet": _without("nak"),
     "last_packet_lost": _later("write", 4 * TIMEOUT_PS, from_ps=TIMEOUT_PS // 2),
@@ -136,7 +139,11 @@ ROWS: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "uc_loss": _resent,
 }
 """A changed row by check."""
-PROFILE: Mapping[str, Mapping[str, int]] = {"ack_coalescing": {"ack_every_packets": 16}}
+PROFILE: Mapping[str, Mapping[str, Any]] = {
+    "ack_coalescing": {"ack_every_packets": 16},
+    "packets_under_way": {"unacknowledged_packets_max": 129},
+    "retries_refilled": {"retry_rules": RetryRules(refills_per_verb=True)},
+}
 """A changed parameter of the profile by check."""
 TRANSPORT: Mapping[str, str] = {
     "resend_from": '{"name": "roce-go-back-0"}',

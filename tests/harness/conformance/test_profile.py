@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from rogue.harness.commands.conformance import conformance
+from rogue.harness.commands.run import run
 from rogue.harness.conformance.run import profile_named
 from rogue.harness.errors import ConfigError, ExitCode, UsageError
 from rogue.harness.experiment.load import load_experiment
@@ -16,13 +17,14 @@ EXPERIMENT = str(shipped("experiments") / "conformance.yml")
 CARD = """like: cx4
 values:
   {ack_every_packets: 16, nak_delay_ns: 2000, resend_delay_ns: 5000, cnp_delay_ns: 3000,
-   waits_at_read_gap: true}
+   unacknowledged_packets_max: 100, waits_at_read_gap: true, ignores_naks: true, refills_per_verb: true}
 """
 
 
 def test_a_card_measured_on_the_simulator_is_the_card(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("sys.argv", ["rogue", "conformance", "--nic", "card.yaml"])
     card, measured = tmp_path / "card.yaml", tmp_path / "measured.yaml"
     card.write_text(CARD)
     code = conformance(nic=str(card), write_profile=measured, out=tmp_path, jobs=1)
@@ -33,9 +35,13 @@ def test_a_card_measured_on_the_simulator_is_the_card(
     assert "like: cx4\n" in measured.read_text()
     found, given = profile_named(str(measured)), profile_named(str(card))
     assert found is not None and given is not None
+    assert found.unacknowledged_packets_max == 100
     for field in ("ack_every_packets", "nak_delay_ns", "resend_delay_ns", "cnp_delay_ns"):
         assert getattr(found, field) == pytest.approx(getattr(given, field), abs=20)
-    assert found.retry_rules.waits_at_read_gap and not found.retry_rules.is_endless_at_seven
+    assert found.retry_rules == given.retry_rules
+    (directory,) = (tmp_path / "conformance").iterdir()
+    with pytest.raises(UsageError, match=r"got a run of `rogue conformance`.*: \S*rogue conformance --nic"):
+        run(resume=directory)
 
 
 def test_an_experiment_names_the_file_of_a_profile(tmp_path: Path) -> None:

@@ -66,11 +66,9 @@ BAD_MATRIX = {
     HEAD
     + "0->1 start 0 size 7\n": "1 connections in a.cm, expected the 2 that its line Connections announces",
     HEAD + "0->4 start 0 size 7\n": "0->4 in line 4 of a.cm, expected two different nodes below 4",
-    HEAD + "1->1 start 0 size 7\n": "1->1 in line 4",
     HEAD + "0-1 start 0 size 7\n": "0-1 in line 4 of a.cm, expected a connection, such as",
     HEAD
     + "0->1 start 0 size 0\n": "the size 0 in line 4 of a.cm, expected 1 to 2147483647 bytes; in htsim 0",
-    HEAD + "0->1 start 0 size -1\n": "-1 in line 4 of a.cm, expected a size in bytes",
     HEAD + "0->1 start nan size 7\n": "nan in line 4 of a.cm, expected a start, which is",
     HEAD + "0->1 size 7\n": "no start in line 4",
     HEAD + "0->1 start 0 size\n": "nothing in line 4 of a.cm, expected a size in bytes",
@@ -78,9 +76,7 @@ BAD_MATRIX = {
     HEAD
     + "0->1 id 1 trigger 2 size 7\n": "trigger in line 4 of a.cm, expected a connection that starts by the",
     HEAD + "trigger id 2 oneshot\n": "a trigger in line 4",
-    HEAD + "failure switch_type AGG\n": "a failure in line 4",
     "Nodes many\n": "many in line 1 of a.cm, expected Nodes, a whole number",
-    "": "no connections in a.cm, expected at least one connection",
     "Nodes 4\nConnections 0\n": "no connections in a.cm, expected at least one connection",
     "Nodes 4\n0->1 start 0 size 7\n": "1 connections in a.cm, expected a line Connections with this number",
     HEAD: "0 connections in a.cm, expected the 2 that its line Connections announces",
@@ -172,12 +168,10 @@ BAD_TREE = {
     LEAF_SPINE.replace(
         "Radix_Up 2", "Radix_Up"
     ): "nothing in line 7 of a.topo, expected radix_up, a whole number",
-    LEAF_SPINE.replace("Radix_Up 2", "Radix_Up -2"): "-2 in line 7",
     LEAF_SPINE.replace(
         "Radix_Down 2", "Radix_Down 1"
     ): "4 uplinks of racks, 1 ports down of each switch above in a.topo, expected one link",
     LEAF_SPINE.replace("Nodes 8", "Nodes 9"): "9 nodes, 8 in a pod, 4 in a rack in a.topo",
-    LEAF_SPINE.replace("Nodes 8", "Nodes 80000"): "80000 nodes, 8 in a pod",
     LEAF_SPINE.replace("Nodes 8", "Nodes 16"): "2 pods in a.topo, expected one pod",
     LEAF_SPINE + "Bundle 2\n": "bundle 2 in line 14 of a.topo, expected 1, for two switches have one link",
     LEAF_SPINE + "Radix_Down 2\n": "radix_down again in line 14",

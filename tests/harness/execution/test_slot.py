@@ -197,15 +197,6 @@ def test_memory_advice_depends_on_jobs(
     assert ("--jobs" in message) == (jobs > 1)
 
 
-def test_a_killed_process_fails_its_cell(tmp_path: Path) -> None:
-    watching = Watching()
-    run_tasks(tasks(tmp_path, "dies"), jobs=1, watcher=watching)
-    record = watching.finished["dies-r1"]
-    assert (record.failure_kind, record.failed_attempts) == (FailureKind.NODE_LOST, ["dies-r1.failed-1"])
-    assert "was killed" in str(record.message)
-    assert (tmp_path / "cells/dies-r1.failed-1/cell.json").exists()
-
-
 def test_hanging_cell_is_stopped(tmp_path: Path, pipe: Path) -> None:
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     hanging, ok = tasks(tmp_path, "waits", "ok")

@@ -60,12 +60,6 @@ def test_exception_is_a_bug_with_its_traceback(tmp_path: Path) -> None:
     assert 'raise ZeroDivisionError("as asked")' in trace
 
 
-def test_wrong_table_is_an_invalid_result(tmp_path: Path) -> None:
-    record = execute(task(tmp_path, "invalid"), lambda _fraction: None)
-    assert record.failure_kind is FailureKind.INVALID_RESULT
-    assert "columns missing" in str(record.message)
-
-
 def test_failure_that_the_testbed_knows_keeps_what_was_measured(tmp_path: Path) -> None:
     record = execute(task(tmp_path, "timeout"), lambda _fraction: None)
     assert (record.failure_kind, record.message) == (FailureKind.TIMEOUT, "it took too long")

@@ -81,13 +81,6 @@ def test_mistake_of_every_point_is_reported_once(tmp_path: Path) -> None:
     assert len(caught.value.problems) == 1
 
 
-def test_many_mistakes_are_cut_short(tmp_path: Path) -> None:
-    unknown = "".join(f"key{index}: 1\n" for index in range(20))
-    with pytest.raises(ConfigError) as caught:
-        load_text(tmp_path, SMALL + unknown)
-    assert str(caught.value).endswith("... and 10 more mistakes")
-
-
 def test_too_many_points_are_counted_not_made(tmp_path: Path) -> None:
     values = list(range(1, 200))
     factors = {f"workload.{key}": values for key in ("senders", "size", "verb", "repeat_for")}

@@ -26,12 +26,6 @@ def plan(tmp_path: Path, transports: str, *settings: str) -> Plan:
     return make_plan(load_text(tmp_path, SMALL, f"transports={transports}", *settings), FakeTestbed())
 
 
-def test_unsupported_cell_has_its_reason(tmp_path: Path) -> None:
-    both = plan(tmp_path, "[rogue, roce+pfc]")
-    assert [each.unsupported for each in both.cells] == [None, "the fake testbed has no switches"]
-    assert [each.cell.id for each in both.runnable] == ["rogue-r1"]
-
-
 @pytest.mark.parametrize(("jobs", "seconds"), [(1, 9.0), (2, 4.5), (4, 2.25), (100, 1.5)])
 def test_expected_time_is_never_below_one_cell(tmp_path: Path, jobs: int, seconds: float) -> None:
     assert plan(tmp_path, "[rogue, roce]", "repetitions=3").seconds(jobs) == seconds

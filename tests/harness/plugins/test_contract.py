@@ -100,14 +100,6 @@ def test_fault_of_a_control(control: type[Fixed]) -> None:
     assert re.search(BROKEN[control], fault), fault
 
 
-def test_parameter_without_a_description_is_a_fault() -> None:
-    @dataclass(frozen=True, slots=True)
-    class Parameters(FixedParameters):
-        """Constants."""
-
-    assert control_faults(Parameters) == ["the docstring of Parameters does not explain window_packets"]
-
-
 ENTRIES = [("workload", name) for name in WORKLOADS] + [("topology", name) for name in TOPOLOGIES]
 
 

@@ -160,8 +160,3 @@ def test_hanging_plugin_is_reported_and_killed(monkeypatch: pytest.MonkeyPatch) 
 def test_plugin_that_does_not_load_has_its_line() -> None:
     with pytest.raises(ConfigError, match=r"my\.py:5: got ZeroDivisionError: division by zero"):
         try_plugin([plugin(FIXED_TWICE + "1 / 0\n")], ignore)
-
-
-def test_conflict_with_another_plugin_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="second control twice"):
-        try_plugin([plugin(FIXED_TWICE), plugin(FIXED_TWICE + "\n", "other.py")], ignore)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from helpers.fake_agents import fake_inventory
-from helpers.nodes import host_facts, rack_of, switch_facts, write_inventory
+from helpers.nodes import host_facts, rack_of, switch_facts
 from helpers.ssh_server import served_node
 from rich.console import Console
 
@@ -14,7 +14,7 @@ from rogue.harness.provisioning import doctor
 from rogue.harness.provisioning.clocks import ClockOffset
 from rogue.harness.provisioning.doctor import grouped, measure
 from rogue.harness.provisioning.findings import Finding
-from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order, PlaybookResult, TaskFailure
 from rogue.harness.provisioning.reach import PYTHON, Reached
@@ -22,11 +22,6 @@ from rogue.remote.connection import Connection
 from rogue.remote.login import Login
 
 CONSOLE = Console(file=io.StringIO())
-
-
-@pytest.fixture(scope="module")
-def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
-    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
 
 
 FILES = {"/opt/rogue/dool": "aa" * 32}

@@ -18,11 +18,6 @@ Facts = dict[str, Any]
 Change = Callable[[Facts], object]
 
 
-@pytest.fixture(scope="module")
-def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
-    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
-
-
 def all_facts() -> dict[str, Facts]:
     return {
         "h0": host_facts("10.9.0.10", "h1"),

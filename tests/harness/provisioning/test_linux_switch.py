@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from helpers.nodes import write_inventory
 
 from rogue.harness.provisioning import linux_switch as module
 from rogue.harness.provisioning.clocks import ClockOffset
-from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.linux_switch import (
     PortCounters,
     PortSettings,
@@ -148,11 +147,6 @@ class FakeConnection:
         if "filter show" in command:
             return json.dumps([{}, {"options": {"actions": [{"stats": {"packets": 5, "drops": 5}}]}}])
         return ""
-
-
-@pytest.fixture(scope="module")
-def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
-    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
 
 
 @pytest.fixture

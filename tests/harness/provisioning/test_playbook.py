@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import yaml
-from helpers.nodes import write_inventory
 from rich.console import Console
 
 from rogue.agent.node import serve
@@ -21,7 +20,7 @@ from rogue.harness.errors import UsageError
 from rogue.harness.provisioning import playbook
 from rogue.harness.provisioning import provision as module
 from rogue.harness.provisioning.findings import Finding
-from rogue.harness.provisioning.inventory import Inventory, load_inventory
+from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.linux_switch import PortSettings, port_lines
 from rogue.harness.provisioning.places import AGENT, DOOL, SPOOL
 from rogue.harness.provisioning.playbook import (
@@ -274,11 +273,6 @@ class Player:
         if "agent_archive" in order.variables:
             self.agent = Path(str(order.variables["agent_archive"])).read_bytes()
         return self.played
-
-
-@pytest.fixture(scope="module")
-def inventory(tmp_path_factory: pytest.TempPathFactory) -> Inventory:
-    return load_inventory(write_inventory(tmp_path_factory.mktemp("nodes")))
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Tests: a run's directory: manifest, data files and records of cells."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,8 +16,6 @@ from rogue.harness.results.recorded_run import Run, changed_data, kept_data, pre
 from rogue.harness.results.run_directory import read_manifest, store_cell, write_manifest
 from rogue.harness.run import replan, start_run
 from rogue.workloads.records import CellStatus
-
-HEAVY = {"numpy", "pandas", "pyarrow", "rogue.harness.execution", "rogue.harness.testbeds"}
 
 
 @pytest.fixture
@@ -45,13 +41,6 @@ def test_listed_record_is_kept(run: Run) -> None:
     run.manifest.cells[0].message = "as it was written"
     write_manifest(run.directory, run.manifest)
     assert present_manifest(run.directory).cells[0].message == "as it was written"
-
-
-def test_reading_a_run_imports_no_execution_code() -> None:
-    """Every command about runs begins with this module, and each would take half a second more."""
-    code = "import sys, rogue.harness.commands.opening; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not HEAVY & set(done.stdout.split())
 
 
 TEXT = """\

@@ -1,8 +1,5 @@
 """Tables as Arrow arrays."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -94,14 +91,3 @@ def test_column_of_text_may_be_nulls_in_numbers() -> None:
     columns: dict[str, object] = {each.name: [blank[each.type]] * 2 for each in TABLES[name].columns}
     table = to_arrow(name, columns | {text: np.array([np.nan, np.nan])})  # type: ignore[arg-type]
     assert table[text].to_pylist() == [None, None]
-
-
-def test_storing_a_cell_loads_no_pandas() -> None:
-    """Importing it takes as long as a small cell."""
-    code = (
-        "import sys, numpy; from rogue.harness.results.tables import encode;"
-        "encode({'control': {'flow_id': ['a'], 't_ns': numpy.array([1]), 'name': ['x'], 'value': [1.0]}});"
-        "print(*{'pandas', 'scipy', 'matplotlib'} & {*sys.modules})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []

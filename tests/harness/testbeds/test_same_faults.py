@@ -1,21 +1,25 @@
 """The same cell means the same losses, outages and delays on each testbed, or a stated refusal."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from ipaddress import IPv6Address
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
 import pytest
 from helpers.experiments import cell_of
+from helpers.nodes import rack_of
 from helpers.testbed_orders import engine_calls, node_orders, nodes_of, refusal
 
 from rogue.harness.cell.cell import Cell
 from rogue.harness.provisioning.linux_switch import PortSettings
-from rogue.harness.testbeds.ends.switch_ports import NO_PACKET_EVENTS, outages
+from rogue.harness.testbeds.ends.switch_ports import outages
 from rogue.harness.testbeds.kernel import KernelTestbed
 from rogue.harness.testbeds.kernel.network import cell_ports as kernels_ports
 from rogue.harness.testbeds.simulator import SimulatorTestbed, network
 from rogue.harness.testbeds.ssh.switch_machine import cell_ports as nodes_ports
+from rogue.harness.testbeds.ssh.switch_machine import unsupported_fault as unsupported_by_switches
 from rogue.simulator import BurstLoss, IndependentLoss, IpIdLoss
 from rogue.workloads.faults import FAULTS, Fault, LinkCut, TargetedFault
 from rogue.workloads.topologies import Link, Topology
@@ -144,20 +148,28 @@ def test_faults_of_the_simulator_are_refused_elsewhere(
     assert refusal(nodes_of(cell, monkeypatch, kind="nodes")[0], cell) == reason
 
 
-def test_single_packets_are_struck_on_the_simulator_and_in_the_kernel(
+def test_single_packets_are_struck_everywhere_but_at_hardware_switches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flows = "main/h0->h3", "main/h9->h3"
     struck, unknown = (
         _cell(tmp_path, STAR, f"{{kind: packet_event, flow: {flow}, psn: 0, do: drop}}") for flow in flows
     )
-    for bed in (SimulatorTestbed(), KernelTestbed()):
+    nodes = nodes_of(struck, monkeypatch, kind="nodes")[0]
+    for bed in (SimulatorTestbed(), KernelTestbed(), nodes):
         assert refusal(bed, struck) is None
         assert (refusal(bed, unknown) or "").startswith("packet_event: the cell has no flow main/h9->h3")
-    assert refusal(nodes_of(struck, monkeypatch, kind="nodes")[0], struck) == NO_PACKET_EVENTS
+    named = "packet_event: tor (eos) cannot choose single packets"
+    assert (unsupported_by_switches(struck, rack_of("eos")) or "").startswith(named)
+    over_ipv6 = nodes.inventory.hosts[0].variables.model_copy(
+        update={"experiment_address": IPv6Address("fd00::1")}
+    )
+    hosts = (replace(nodes.inventory.hosts[0], variables=over_ipv6), *nodes.inventory.hosts[1:])
+    assert "IPv4 alone" in (unsupported_by_switches(struck, replace(nodes.inventory, hosts=hosts)) or "")
     by_id = "{kind: loss, target: h3, model: identification, one_in: 64}"
     both = _cell(tmp_path, STAR, f"{by_id}, {{kind: packet_event, flow: main/h0->h3, psn: 0, do: drop}}")
-    assert "cannot combine it with losses by IP ID" in (refusal(KernelTestbed(), both) or "")
+    for bed in (KernelTestbed(), nodes):
+        assert "cannot combine it with losses by IP ID" in (refusal(bed, both) or "")
 
 
 def _cell(directory: Path, topology: str, faults: str, *settings: str) -> Cell:

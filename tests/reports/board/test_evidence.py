@@ -1,7 +1,6 @@
 """Tests: stored verdicts, and the best evidence of a claim."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from rogue.reports.board import (
     StoredOutcome,
     best_evidence,
     board_content,
-    evaluated,
     read_earlier,
     stored_outcomes,
 )
@@ -118,15 +116,6 @@ def test_verdicts_by_other_claims_are_old(tmp_path: Path, change: dict[str, obje
     assert stored_outcomes(run) is None
 
 
-def test_a_run_is_evaluated_again(sample_run: Path, tmp_path: Path) -> None:
-    run = Path(shutil.copytree(sample_run, tmp_path / "run"))
-    text, outcomes = evaluated(run)
-    assert {each.id for each in outcomes} == {claim.id for claim in ALL_CLAIMS}
-    assert not (run / "claims.json").exists()
-    (run / "claims.json").write_text(text)
-    assert stored_outcomes(run) == outcomes
-
-
 @pytest.fixture
 def board(tmp_path: Path) -> list[BoardClaim]:
     run = write_run(tmp_path / "a", outcome(), outcome("R-16-p10", verdict="missed", verdict_text="missed"))
@@ -138,12 +127,6 @@ def board(tmp_path: Path) -> list[BoardClaim]:
 def written(board: list[BoardClaim], path: Path, **changes: object) -> Path:
     path.write_text(json.dumps({**board_content(board), **changes}))
     return path
-
-
-def test_an_earlier_board_gives_the_same_board(board: list[BoardClaim], tmp_path: Path) -> None:
-    earlier = read_earlier(written(board, tmp_path / "claims.json"), ALL_CLAIMS)
-    assert earlier.left_out == []
-    assert board_content(best_evidence(ALL_CLAIMS, earlier.judged)) == board_content(board)
 
 
 def test_a_board_of_schema_2_with_ages_and_digests_gives_the_same_board(

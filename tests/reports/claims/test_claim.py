@@ -1,6 +1,5 @@
 """Tests: claims as data, their badges, and numbers."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -166,37 +165,6 @@ def wearing(badge: Badge) -> set[str]:
 
 
 SMARTT = ("32-4K", "32-1M", "32-32M", "8-1M", "8-32M", "P")
-
-
-def test_fitted_claims() -> None:
-    """Constants from the idle times and the parking lot's latency; what ADR 14 and ADR 17 say of choices."""
-    fitted = wearing(Badge.FITTED)
-    assert {"-".join(name.split("-")[:2]) for name in fitted if name.startswith("R-")} == {
-        *("R-9", "R-10", "R-11", "R-12", "R-20", "R-21")
-    }
-    assert {name for name in fitted if not re.match(r"R-(9|10|11|12|20)", name)} == {
-        *("R-21-roce-failures-retry-1", "I-1-slowdown", "I-1-fct", "I-1-tail"),
-        *("C-3-first", "C-3-fullest", "C-3-last", "C-3-shares", "C-3-use"),
-        *("C-4-hpcc", "C-5-hpcc-least", "C-5-hpcc-most", "deadlock-flooding", "deadlock-flooding-flow"),
-    }
-
-
-def test_claims_that_no_paper_publishes() -> None:
-    """Fluid models, closed forms, sums, and what follows from a rule: reference values of ours."""
-    derived = {f"X-5-{what}-{n}" for what in ("swing", "crest", "trough") for n in (1, 2, 10, 40)}
-    derived |= {"X-3-queue-2", "X-3-queue-10", "X-3-queue-40", "X-6-use", "M-2", "slow-receiver"}
-    derived |= {"C-3-shares", "C-3-use", "C-6-rate", "deadlock-flooding", "deadlock-flooding-flow"}
-    derived |= {"PT-4a-equilibrium", "SW-htsim-queue"}
-    derived |= {
-        f"RP-6-{who}-{what}" for who in ("REPS", "OPS") for what in ("tail-slow", "mean-slow", "again")
-    }
-    derived |= {"RP-8-0", "RP-8-10", "RP-8-20", "RP-reroute"}
-    derived |= {f"SM-{case}-NSCC" for case in SMARTT}
-    assert wearing(Badge.DERIVED) == derived
-    assert wearing(Badge.MODEL) == {
-        "X-1-2", "X-1-10", "X-2-2", "X-2-64", "X-2-10-slope", "X-2-64-slope", "slow-receiver-drops",
-        "deadlock-ring", "deadlock-ring-irn", "deadlock-clos", "deadlock-clos-flows", "deadlock-flooding-irn",
-    }  # fmt: skip
 
 
 def test_claims_with_a_tolerance_above_half_of_their_number() -> None:

@@ -8,8 +8,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from helpers.sample_run import Sample, write_sample_run
 from helpers.small_runs import claim_of
@@ -176,41 +174,3 @@ def test_place_that_cannot_be_written(run: Path, tmp_path: Path) -> None:
 def lines(report: Path) -> Lines:
     """The table of runs as downloaded, by cell."""
     return {line["cell"]: line for line in tables_of(report)["quickstart-runs.csv"]}
-
-
-class TestNumbersAgainstAnIndependentReading:
-    """The same numbers straight from the files, with pandas and without any code of the package."""
-
-    @pytest.mark.parametrize("cell", ["rogue-r1", "rogue-r3", "roce-r2"])
-    def test_goodput_and_fairness(self, sample_run: Path, lines: Lines, cell: str) -> None:
-        rows = pd.read_parquet(sample_run / "cells" / cell / "throughput.parquet")
-        rows["second"] = (rows["t_ns"] - 1) // 10**9
-        ideal = json.loads((sample_run / "manifest.json").read_text())["cells"][0]["facts"][
-            "ideal_goodput_bps"
-        ]
-        goodput = rows.groupby(["flow_id", "second"])["delivered_bytes"].sum() * 8
-        shares = np.sort(goodput.to_numpy() / (ideal / 8))
-        assert float(lines[cell]["interval_goodput_p50_share"]) == pytest.approx(shares[19])  # of 40
-        assert float(lines[cell]["interval_goodput_p10_share"]) == pytest.approx(shares[3])
-        totals = rows.groupby("flow_id")["delivered_bytes"].sum().astype(float)
-        assert float(lines[cell]["jain"]) == pytest.approx(totals.sum() ** 2 / (8 * (totals**2).sum()))
-        assert float(lines[cell]["aggregate_bps"]) == pytest.approx(totals.sum() * 8 / 5)
-
-    @pytest.mark.parametrize("cell", ["rogue-r2", "roce-r1"])
-    def test_delay_and_queue(self, sample_run: Path, lines: Lines, cell: str) -> None:
-        probes = pd.read_parquet(sample_run / "cells" / cell / "latency.parquet")["rtt_ns"].dropna()
-        expected = float(probes.quantile(0.5, interpolation="lower"))
-        assert float(lines[cell]["probe_p50_ns"]) == expected
-        queues = pd.read_parquet(sample_run / "cells" / cell / "queues.parquet")
-        receiver = queues[queues["port"] == "s0->h8"]
-        assert float(lines[cell]["queue_p50_bytes"]) == float(
-            receiver["bytes"].quantile(0.5, interpolation="lower")
-        )
-        assert float(lines[cell]["queue_max_bytes"]) == receiver["max_bytes"].max()
-        assert float(lines[cell]["drops_packets"]) == queues["drops"].sum()
-
-    def test_failures(self, sample_run: Path, lines: Lines) -> None:
-        flows = pd.read_parquet(sample_run / "cells/roce-r1/flows.parquet")
-        failed = flows[flows["status"] == "error"]["flow_id"].nunique()
-        assert failed == 2
-        assert float(lines["roce-r1"]["failed_queue_pairs"]) == failed

@@ -104,12 +104,6 @@ def test_transport_that_failed_everywhere(tmp_path: Path) -> None:
     ]
 
 
-def test_transport_that_failed_somewhere_is_named_too(results: Results) -> None:
-    assert failures(results) == [
-        "Native RoCE failed in 1 of 3 cells (bug): ZeroDivisionError: division by zero."
-    ]
-
-
 def test_cells_not_run_are_one_sentence(tmp_path: Path) -> None:
     results = read(
         tmp_path,

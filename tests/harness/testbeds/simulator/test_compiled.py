@@ -200,12 +200,6 @@ def test_number_of_values_must_match_the_parameters() -> None:
         compiled.maker([1, 2])
 
 
-def test_taken_name_is_refused(tmp_path: Path) -> None:
-    text = MOODY.read_text().replace('"moody"', '"dcqcn"')
-    with pytest.raises(ConfigError, match=r"my.h: got a second nic_control dcqcn, expected a name that no"):
-        load_plugins([plugin(text, "my.h")])
-
-
 PATH = """\
 #pragma once
 #include <rogue/nic_control.h>

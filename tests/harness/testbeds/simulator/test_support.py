@@ -1,5 +1,7 @@
 """Test what the simulator refuses before the run."""
 
+import re
+from collections.abc import Container
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from rogue.harness.testbeds.simulator import SimulatorTestbed, support
 from rogue.harness.testbeds.simulator.flows import GroupFabric, connect_flow
 from rogue.harness.testbeds.simulator.network import build_links, build_network
 from rogue.harness.testbeds.simulator.support import (
+    _sample,
     is_same_for_every_seed,
     missing_buffer,
     missing_limiters,
@@ -217,6 +220,29 @@ def test_refusals_of_the_engine_are_known_before_the_run(
     assert str(caught.value) == unbuildable(cell)
 
 
+@pytest.mark.parametrize("settings", [settings for settings, _ in REFUSED])
+def test_sample_of_a_network_is_refused_as_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: list[str]
+) -> None:
+    """Cables differ by picoseconds, so the delay of another path of the same shape does too."""
+    fat_tree = "topology={kind: fat_tree, k: 4, rate: 10Gbps, buffer: 9MB}"
+    cell = cell_of(tmp_path, fat_tree, "workload={kind: permutation, size: 1MB}", NO_PROBE, *settings)
+    whole = unsupported(cell)
+    monkeypatch.setattr(support, "SAMPLED_LINKS_MIN", 0)
+    assert whole
+    assert re.sub(r"\d+ ps", "", str(unsupported(cell))) == re.sub(r"\d+ ps", "", whole)
+
+
+def test_sample_of_a_large_network_is_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fat_tree = "topology={kind: fat_tree, k: 8, rate: 10Gbps, buffer: 9MB}"
+    cell = cell_of(tmp_path, fat_tree, "workload={kind: permutation, size: 1MB}", NO_PROBE)
+    assert _sample(cell) is None
+    monkeypatch.setattr(support, "SAMPLED_LINKS_MIN", 0)
+    nodes = _sample(cell)
+    assert nodes is not None
+    assert len(nodes) < 40 < len(cell.topology.host_names())
+
+
 @pytest.mark.parametrize(
     ("destination", "who"),
     [
@@ -270,9 +296,9 @@ def test_network_is_built_once_for_all_repetitions(tmp_path: Path, monkeypatch: 
     """And of its flows one of each group is connected on each shape of path."""
     built, connected = list[str](), list[str]()
 
-    def build(cell: Cell) -> Simulation:
+    def build(cell: Cell, nodes: Container[str] | None) -> Simulation:
         built.append(cell.id)
-        return build_links(cell)
+        return build_links(cell, nodes)
 
     def connect(fabric: GroupFabric, planned: PlannedFlow) -> object:
         connected.append(planned.flow_id)

@@ -19,8 +19,8 @@ Run = Callable[..., CellResult]
 
 @pytest.fixture
 def agents(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeAgent]:
-    """Four hosts; h0 and h1 have sent one transfer each."""
-    everybody = {f"h{index}": FakeAgent(now_ns=10**9) for index in range(4)}
+    """Four hosts and the switch machine; h0 and h1 have sent one transfer each."""
+    everybody = {name: FakeAgent(now_ns=10**9) for name in ("h0", "h1", "h2", "h3", "fabric")}
 
     @contextmanager
     def opened(host: Host) -> Iterator[Node]:

@@ -9,19 +9,17 @@ from helpers.experiments import cell_of
 from helpers.nodes import rack_of
 from helpers.switch_files import loaded
 
-from rogue.harness.cell.network import SwitchPort
 from rogue.harness.errors import UsageError
-from rogue.harness.provisioning.switches.readback import PortState, marking_reported, priority_reported
+from rogue.harness.provisioning.switches.readback import marking_reported, priority_reported
 from rogue.harness.provisioning.switches.settings import PrioritySettings
 from rogue.harness.testbeds.ssh.switch_request import (
     Mismatch,
     of_buffer,
-    of_port,
     of_priority,
     requested_settings,
     unreported,
 )
-from rogue.workloads.topologies import Link, Switch, Topology
+from rogue.workloads.topologies import Topology
 
 STEP = {"from_bytes": 98_670, "to_bytes": 98_670, "probability": 1}
 INCAST = "{kind: incast, senders: 2, size: 1MB}"
@@ -215,18 +213,6 @@ def test_differences_in_marks_and_pauses(
     cell = cell_of(tmp_path, *settings)
     found = [other.sentence("tor", []) for other in of_priority(cell, 3, stands, lambda marks: marks)]
     assert found == ([] if words is None else [f"the experiment asks for {words}"])
-
-
-def test_differences_in_rate_and_mtu() -> None:
-    """The first packet of a WRITE with MTU 1024 is 1024 + 60 bytes of IP."""
-    asked = SwitchPort(Switch("s0", 9_000_000, 1.0, "shared"), Link("s0", "h0", 10**10, 1_000))
-    assert list(of_port(asked, 1084, PortState())) == []
-    assert list(of_port(asked, 1084, PortState(rate_bps=10**10, mtu_bytes=1084))) == []
-    found = list(of_port(asked, 1084, PortState(rate_bps=25 * 10**9, mtu_bytes=1083)))
-    assert found == [
-        Mismatch("rate", "10 Gb/s", "has 25 Gb/s"),
-        Mismatch("mtu", "packets of 1084 bytes", "takes 1083 bytes"),
-    ]
 
 
 def test_difference_in_the_buffer(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Test the SSH testbed from the plan to the tables."""
 
 import json
+import struct
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -9,11 +10,12 @@ from pathlib import Path
 import pytest
 from helpers.fake_agents import DOOL, FakeAgent, fake_inventory, gone, prepared
 from helpers.fake_switch import hardware, wanted
+from helpers.roce_bytes import frame_of, ipv4, transport
 
-from rogue.agent.node.messages import EndRole, Heartbeat, Message, Prepare, Result, Results, Stop
+from rogue.agent.node.messages import EndRole, Heartbeat, Message, Prepare, Result, Results, Stop, Watch
 from rogue.harness.provisioning.findings import Finding
 from rogue.harness.results.tables import encode
-from rogue.harness.testbeds.base import CellResult, Failure
+from rogue.harness.testbeds.base import CellResult, Failure, TestbedError
 from rogue.harness.testbeds.ssh import SshTestbed, testbed
 from rogue.harness.testbeds.ssh.nodes import close_nodes
 from rogue.workloads.records import FailureKind
@@ -230,3 +232,86 @@ def test_tcp_gauges_are_facts(run: Run, agents: dict[str, FakeAgent]) -> None:
     facts = run("transports=[dctcp]").facts
     assert (facts["tcp_cwnd_packets"], facts["tcp_rtt_ns"]) == (12, 3_000_000)
     assert "tcp_sent_bytes" not in facts
+
+
+DROPPED = "{kind: packet_event, flow: main/h1->h3, psn: 0, do: drop}"
+EVENTS = f"faults=[{DROPPED}, {{kind: packet_event, flow: main/h1->h3, psn: 9, do: mark}}]"
+FIRST_PSN = 0xFFFFFF
+
+
+def watched(struck: bytes = b"[[0, 250, 16777215]]") -> dict[str, bytes]:
+    """Return the files of a switch that has seen two packets to h3 at h1's port, and passed on one."""
+    frames = [
+        frame_of(ipv4(transport(0x07, psn=(FIRST_PSN + psn) & 0xFFFFFF, payload=bytes(64)))) for psn in (0, 1)
+    ]
+    captured = (
+        (250, PORTS.index("h1->s0"), frames[0]),
+        (300, PORTS.index("h1->s0"), frames[1]),
+        (900, PORTS.index("s0->h3"), frames[1]),
+    )
+    packets = b"".join(struct.pack("<QHH", t_ns, port, len(frame)) + frame for t_ns, port, frame in captured)
+    return {"packets": packets, "struck": struck}
+
+
+PORTS = [port for host in range(4) for port in (f"h{host}->s0", f"s0->h{host}")]
+
+
+@pytest.fixture
+def watching(agents: dict[str, FakeAgent]) -> FakeAgent:
+    """A switch machine that has watched packets."""
+    switch = agents["fabric"]
+    switch.files = {"switch": watched()}
+
+    def results(request: Message) -> Results:
+        files: dict[str, object] = {name: f"/tmp/switch/{name}" for name in switch.files["switch"]}
+        return Results("switch", "idle", 0, 1, facts={"packets_missed": 3}, files=files)
+
+    switch.replies[Result] = results
+    for host, address in (("h1", "10.0.0.1"), ("h3", "10.0.0.2")):
+        agents[host].replies[Prepare] = lambda request, address=address: replace(
+            prepared(request.role), address=address, psn=FIRST_PSN
+        )
+    return switch
+
+
+def test_switch_machine_watches_packets(run: Run, agents: dict[str, FakeAgent], watching: FakeAgent) -> None:
+    result = run("measure=[throughput, packets]", EVENTS)
+    assert result.failure is None
+    columns = ("t_ps", "port", "kind", "flow_id", "psn", "dropped", "reason")
+    rows = list(zip(*(result.tables["packets"][name] for name in columns), strict=True))
+    assert rows == [
+        (250_000, "h1->s0", "write", "main/h1->h3", 0, True, "event"),
+        (300_000, "h1->s0", "write", "main/h1->h3", 1, False, None),
+        (900_000, "s0->h3", "write", "main/h1->h3", 1, False, None),
+    ]
+    events = result.tables["events"]
+    assert ("main/h1->h3", 250) in zip(events["flow_id"], events["t_ns"], strict=True)
+    assert result.facts["packet_events_unmet"] == 1
+    assert result.facts["packets_missed"] == 3
+    kinds = [type(request).__name__ for request in watching.requests]
+    assert [kind for kind in kinds if kind != "Clock"] == ["Hello", "Watch", "Start", "Result", "EndRole"]
+    orders = json.loads("".join(request.part for request in watching.requests if isinstance(request, Watch)))
+    assert orders["packet_events"][0]["first_psns"] == {"17": FIRST_PSN}
+    assert list(orders["capture"]["ports"]) == PORTS
+
+
+def test_switch_machine_is_left_alone_by_cells_that_watch_nothing(
+    run: Run, agents: dict[str, FakeAgent]
+) -> None:
+    assert run().failure is None
+    assert agents["fabric"].requests == []
+
+
+@pytest.mark.parametrize("struck", [b"[[0, 250]]", b"["])
+def test_damaged_files_of_a_switch_fail_the_cell(run: Run, watching: FakeAgent, struck: bytes) -> None:
+    watching.files = {"switch": watched(struck)}
+    failure = run("measure=[throughput, packets]", EVENTS).failure
+    assert failure is not None
+    assert failure.kind is FailureKind.INVALID_RESULT
+    assert failure.message.startswith("fabric: its packets are damaged")
+
+
+def test_switch_that_reports_an_unknown_event_is_damaged(run: Run, watching: FakeAgent) -> None:
+    watching.files = {"switch": watched(b"[[7, 250, 1]]")}
+    with pytest.raises(TestbedError, match="fabric: its packets are damaged"):
+        run("measure=[throughput, packets]", EVENTS)
