@@ -21,8 +21,6 @@ from rogue.reports.pages.build import build
 from rogue.reports.reading import load
 from rogue.workloads.manifest import Manifest
 
-Lines = dict[str, dict[str, str]]
-
 CSV_LINK = re.compile(r'href="data:text/csv;charset=utf-8;base64,([^"]+)" download="([^"]+)"')
 
 
@@ -168,9 +166,3 @@ def test_damaged_table_is_named_and_the_rest_reported(run: Path) -> None:
 def test_place_that_cannot_be_written(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="the report cannot be written"):
         build(run, tmp_path / "no" / "such" / "folder.html")
-
-
-@pytest.fixture(scope="module")
-def lines(report: Path) -> Lines:
-    """The table of runs as downloaded, by cell."""
-    return {line["cell"]: line for line in tables_of(report)["quickstart-runs.csv"]}
