@@ -24,7 +24,7 @@ _HOP: Final = (
     rf"(?:ssh://)?(?:{_USER.replace('@', '')}@)?"
     r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?|\[[0-9A-Fa-f.:]{2,45}\])(?::[0-9]{1,5})?"
 )
-_HOPS_MAX: Final = 8
+HOPS_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ NODE: Final = _word(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}", "a name of letters, dig
 HOST: Final = _word(_HOST, "the name or the address of a host, without a port")
 USER: Final = _word(_USER, "the name of a user")
 HOPS: Final = _word(
-    rf"none|{_HOP}(?:,{_HOP}){{0,{_HOPS_MAX - 1}}}", "none, or jump hosts such as user@gate:22, with commas"
+    rf"none|{_HOP}(?:,{_HOP}){{0,{HOPS_MAX - 1}}}", "none, or jump hosts such as user@gate:22, with commas"
 )
 PYTHON: Final = _word(r"auto[a-z_]{0,30}|/[A-Za-z0-9_./+-]{1,200}", "the path of a Python, or auto")
 PATH: Final = _word(
@@ -194,7 +194,6 @@ class Dialect:
     """Regular expression that only the reply to a wrong command matches."""
 
 
-HOPS_MAX: Final = 8
 KEY_BYTES_MAX: Final = 1 << 20
 """An RSA key of 16384 bits has 13 kB."""
 _TIME_LIMIT_S: Final = 30.0

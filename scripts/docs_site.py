@@ -4,10 +4,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-import reference_commands
 import reference_conformance
 import reference_experiments
-import reference_python
+import reference_pages
 import reference_results
 import reference_transports
 import uet_htsim_report
@@ -26,9 +25,9 @@ PAGES: Final = {
     "reference/experiment.md": reference_experiments.generated,
     "reference/transports.md": reference_transports.generated,
     "reference/results.md": reference_results.generated,
-    "reference/commands.md": reference_commands.generated,
+    "reference/commands.md": reference_pages.commands_page,
     "reference/conformance.md": reference_conformance.generated,
-    "reference/python.md": reference_python.generated,
+    "reference/python.md": reference_pages.python_page,
     "reference/uet-htsim-cases.md": uet_htsim_report.generated,
 }
 

@@ -228,11 +228,7 @@ def _show(proposal: Proposal, search: Search) -> None:
     line = proposal_line(proposal, search.objective)
     inform(line)
     text = "\n".join(map(printable, [*outcome_lines(search), line]))
-    file = search.objective.run.directory / SO_FAR
-    partial = file.with_name(f"{SO_FAR}.partial")
-    partial.unlink(missing_ok=True)  # or a link in a run of another user would lead out of it
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)
+    write_whole(search.objective.run.directory / SO_FAR, text.encode())
 
 
 def _finish(search: Search) -> None:

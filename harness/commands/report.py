@@ -114,9 +114,6 @@ def compare(
     everything: Annotated[
         bool, typer.Option("--all", help="Also print the measures that do not differ.")
     ] = False,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a page: each figure with both runs.")
-    ] = None,
     packets: Annotated[
         bool, typer.Option("--packets", help="Print instead the first packet at which the runs part.")
     ] = False,
@@ -138,12 +135,9 @@ def compare(
       rogue compare results/inside/A results/inside/B --packets
     """
     from rogue.reports.comparison import two_runs
-    from rogue.reports.pages.build import write_comparison
     from rogue.reports.reading.load import Run
     from rogue.reports.results import Results
 
-    if html is not None and (html.is_dir() or not html.parent.is_dir()):
-        raise UsageError(f"--html: got {html}, expected a file in a directory that exists; name another.")
     open_runs([run_a, run_b], Trust(tuple(plugins or ()), trusts_plugins), accepts_damage=accepts_damage)
     if packets:
         return _compare_packets(run_a, run_b, as_json=as_json)
@@ -166,10 +160,6 @@ def compare(
         if len(rows) < len(compared):
             lines.append(f"{len(compared) - len(rows)} comparisons are not shown; --all shows them.")
         typer.echo("\n".join(map(printable, lines)))
-    if html is not None:
-        with CountDisplay(sys.stderr) as counted:
-            write_comparison(list(compared), *results, html, counted)
-        inform(f"page: {html}")
     return ExitCode.OK
 
 

@@ -18,9 +18,8 @@ from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.measured_marks import measure_marks
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order, PlaybookResult, run_playbook
-from rogue.harness.provisioning.provision import deployed_files
+from rogue.harness.provisioning.provision import ANYTHING, PYTHON, deployed_files, reach
 from rogue.harness.provisioning.rdma_transfers import measure_transfers
-from rogue.harness.provisioning.reach import ANYTHING, PYTHON, reach
 from rogue.harness.provisioning.switches.operations import differences, open_switch
 from rogue.harness.provisioning.switches.settings import HardwareSwitch
 from rogue.remote.connection import Connection, Connections

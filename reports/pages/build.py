@@ -5,22 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rogue.reports.claims import hold_against, read_claims
-from rogue.reports.claims.rows import table_anchor
 from rogue.reports.claims.verdict import claims_text, verdict_summary
-from rogue.reports.comparison.two_runs import HEAD, Compared, JointRun, conclusions, other_differences, shown
 from rogue.reports.errors import ReportError
 from rogue.reports.pages.answer import Answered
 from rogue.reports.pages.first_screen import not_run
 from rogue.reports.pages.page import (
     FigureSection,
-    dressed,
     figure_sections,
     render,
     run_section,
-    transports_of,
 )
 from rogue.reports.pages.side_by_side import side_by_side
-from rogue.reports.pages.tables import CsvRow, Head, ReportTable, Value, csv_href
 from rogue.reports.reading.files import CLAIMS, REPORT, write_whole
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Counted, Results, in_silence
@@ -87,49 +82,3 @@ def _load(directories: list[Path], running: Mapping[Path, Manifest]) -> tuple[li
         except ReportError as error:
             unreadable.append(str(error))
     return runs, unreadable
-
-
-KEY = "compared"
-
-
-def write_comparison(
-    compared: list[Compared], first: Results, second: Results, output: Path, counted: Counted = in_silence
-) -> None:
-    """Write one offline page; its figures show the common settings of both runs, labelled A and B."""
-    joint = Results(JointRun(first.run, second.run), counted)
-    page = dressed("compared.html.j2").render(
-        title=" beside ".join(dict.fromkeys(each.run.manifest.title for each in (first, second))),
-        runs=[(letter, each.run) for letter, each in zip("AB", (first, second), strict=True)],
-        apart=other_differences(first, second),
-        conclusions=conclusions(compared),
-        table=_comparison_table(compared, first),
-        section={"key": KEY, "level": 2, "figures": figure_sections(KEY, joint), "first_figure": None},
-        transports=transports_of([joint]),
-    )
-    write_whole(output, page)
-
-
-def _comparison_table(compared: list[Compared], first: Results) -> ReportTable:
-    kept = shown(compared, first, everything=False)
-    kept.sort(key=lambda each: not each.differs)
-    head = tuple(Head(text or "verdict") for text in HEAD)
-    rows = tuple(
-        tuple(
-            Value(text, colour=each.setting.style.colour if place == 0 else None)
-            for place, text in enumerate(each.row)
-        )
-        for each in kept
-    )
-    lines: list[CsvRow] = [["setting", "measure", "mean_a", "mean_b", "difference"]]
-    for each in compared:
-        lines.append([each.setting.title, each.metric.name, *each.means, each.difference.mean])
-    title = "Differences"
-    return ReportTable(
-        title,
-        "What differs comes first, then what the experiment is about. A and B are means over the runs.",
-        2,
-        head,
-        rows,
-        f"{table_anchor(title)}.csv",
-        csv_href(lines),
-    )

@@ -1,6 +1,6 @@
 """Build the report's page: summary, status, figures, tables, claims and provenance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -157,17 +157,19 @@ def _drawn(key: str, name: str, figure: ReportFigure, results: Results) -> Figur
 def render(sections: list[RunSection], comparisons: list[SideBySide], unreadable: list[str]) -> str:
     """Return the page."""
     manifest = sections[0].results.run.manifest
-    return dressed("report.html.j2").render(
+    styles = [setting.style for each in sections for setting in each.results.measured_settings]
+    variables = {style.name: css_variable(style.colour) for style in styles}
+    return _template().render(
         title=manifest.title if len(sections) == 1 else f"Report on {len(sections)} runs",
         sections=sections,
         comparisons=comparisons,
         unreadable=unreadable,
-        transports=transports_of([section.results for section in sections]),
+        transports=[{"name": name, "variable": variable} for name, variable in variables.items()],
     )
 
 
-def dressed(template: str) -> Template:
-    """Return a template of a page with figures, with the globals of such pages."""
+def _template() -> Template:
+    """Return the template of a report, with its globals."""
     pages = environment()
     pages.globals.update(
         first_screen=first_screen,
@@ -186,11 +188,4 @@ def dressed(template: str) -> Template:
         script_source=script_source(),
         colours=DARK_PARTNERS,
     )
-    return pages.get_template(template)
-
-
-def transports_of(runs: Sequence[Results]) -> list[dict[str, str]]:
-    """Return name and CSS variable of the colour of each measured transport."""
-    styles = (setting.style for results in runs for setting in results.measured_settings)
-    found = {style.name: css_variable(style.colour) for style in styles}
-    return [{"name": name, "variable": variable} for name, variable in found.items()]
+    return pages.get_template("report.html.j2")

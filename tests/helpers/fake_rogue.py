@@ -31,7 +31,6 @@ def call() -> None:
     if os.environ.get("ROGUE_FAKE_REPORT") != "real":
         fake = ModuleType("rogue.reports.pages.build")
         fake.build = build  # type: ignore[attr-defined]
-        fake.write_comparison = None  # type: ignore[attr-defined]  # `rogue compare` without --html calls none
         sys.modules["rogue.reports.pages.build"] = fake
     main()
 

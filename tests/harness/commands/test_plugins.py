@@ -9,10 +9,9 @@ import pytest
 from helpers.command_line import Finished, rogue
 from helpers.plugin_files import FIXED_TWICE, FOLDER, SHOWN, SWIFT, example
 
-from rogue.harness.commands.plugins import import_
+from rogue.harness.commands.plugins import import_, write_start
 from rogue.harness.data.files import files_beside
 from rogue.harness.errors import UsageError
-from rogue.harness.plugins.start import write_start
 from rogue.workloads.topologies.link_file import LinkList
 from rogue.workloads.traffic.trace import TraceRows
 

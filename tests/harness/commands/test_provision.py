@@ -15,7 +15,7 @@ from rogue.harness.commands import provision as command
 from rogue.harness.errors import ExitCode, StoppedError, UsageError
 from rogue.harness.provisioning.linux_switch import PortSettings
 from rogue.harness.provisioning.playbook import Interrupted, PlaybookResult
-from rogue.harness.provisioning.reach import REACH_LIMIT_S
+from rogue.harness.provisioning.provision import REACH_LIMIT_S
 from rogue.remote.errors import NodeError
 
 

@@ -114,17 +114,6 @@ def test_unreadable_table_is_reported_before_the_error(
     assert said.count("\n") == 1
 
 
-def test_page_is_written_to_the_named_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    runs = written(tmp_path / "a"), written(tmp_path / "b")
-    page = tmp_path / "page.html"
-    compare(*runs, html=page)
-    assert capsys.readouterr().err.endswith(f"page: {page}\n")
-    assert "RoGUE testbed · two runs" in page.read_text()
-    nowhere = tmp_path / "nowhere" / "page.html"
-    with pytest.raises(UsageError, match="expected a file in a directory that exists"):
-        compare(*runs, html=nowhere)
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("results") / "run"

@@ -6,11 +6,11 @@ import pytest
 from helpers.sample_run import Sample, write_sample_run
 
 import rogue
+from rogue.harness.commands.plugins import COMPILED, KINDS, ONLY_COMPILED, STARTS, write_start
 from rogue.harness.errors import UsageError
 from rogue.harness.plugins.contract import contract_faults
 from rogue.harness.plugins.loading import load_plugins
 from rogue.harness.plugins.source import read_plugin
-from rogue.harness.plugins.start import COMPILED, KINDS, ONLY_COMPILED, STARTS, write_start
 from rogue.reports.drawing.panels import figure_look
 from rogue.reports.figures import FIGURES
 from rogue.reports.reading.load import Run

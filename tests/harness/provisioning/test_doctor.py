@@ -17,7 +17,7 @@ from rogue.harness.provisioning.findings import Finding
 from rogue.harness.provisioning.inventory import Inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
 from rogue.harness.provisioning.playbook import Order, PlaybookResult, TaskFailure
-from rogue.harness.provisioning.reach import PYTHON, Reached
+from rogue.harness.provisioning.provision import PYTHON, Reached
 from rogue.remote.connection import Connection
 from rogue.remote.login import Login
 

@@ -36,10 +36,10 @@ from rogue.harness.provisioning.playbook import (
     task_title,
 )
 from rogue.harness.provisioning.provision import (
+    Reached,
     provision,
     teardown,
 )
-from rogue.harness.provisioning.reach import Reached
 from rogue.remote.errors import NodeError
 from rogue.remote.login import Destination
 

@@ -19,13 +19,12 @@ from rich.console import Console
 
 from rogue.agent.node.bundle import agent_archive
 from rogue.harness.provisioning import inventory_source
-from rogue.harness.provisioning import reach as module
+from rogue.harness.provisioning import provision as module
 from rogue.harness.provisioning.clocks import ClockOffset, best_offset, clock_offset, exchange
 from rogue.harness.provisioning.doctor import look
 from rogue.harness.provisioning.inventory import Inventory, load_inventory
 from rogue.harness.provisioning.places import AGENT_COMMAND
-from rogue.harness.provisioning.provision import provision
-from rogue.harness.provisioning.reach import reach
+from rogue.harness.provisioning.provision import provision, reach
 from rogue.harness.testbeds.base import TestbedError
 from rogue.harness.testbeds.ssh import nodes as node_module
 from rogue.harness.testbeds.ssh.nodes import open_node

@@ -14,7 +14,7 @@ from rogue.harness.errors import ExitCode
 from rogue.harness.experiment.find import DIRECTORY, found_files
 from rogue.harness.experiment.load import load_experiment
 from rogue.harness.results.recorded_run import SO_FAR
-from rogue.harness.results.run_directory import read_manifest, write_manifest
+from rogue.harness.results.run_directory import TEMPORARY_PREFIX, read_manifest, write_manifest
 from rogue.harness.results.verification import compare_run
 from rogue.harness.search.candidates import CONTROL_FREE
 from rogue.harness.search.finding import MARK, read_criterion
@@ -111,7 +111,7 @@ def test_resumed_search_writes_through_no_link(terminal: Terminal) -> None:
     stopped = terminal.search("--no-baseline")
     mine = terminal.place / "mine"
     mine.write_text("mine")
-    for name in (SO_FAR, f"{SO_FAR}.partial"):
+    for name in (SO_FAR, f"{TEMPORARY_PREFIX}{SO_FAR}"):
         (stopped.run / name).unlink(missing_ok=True)
         (stopped.run / name).symlink_to(mine)
     terminal.let_run()

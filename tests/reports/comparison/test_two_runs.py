@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from helpers.sample_run import Sample, write_manifest, write_sample_run
+from helpers.sample_run import write_manifest
 from helpers.small_runs import cell, manifest
 
 from rogue.reports.comparison.equivalence import Verdict
-from rogue.reports.comparison.two_runs import HEAD, JointRun, compare, conclusions, other_differences, shown
+from rogue.reports.comparison.two_runs import HEAD, compare, conclusions, other_differences, shown
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 
@@ -124,29 +124,3 @@ def test_both_runs_have_the_unit_that_suits_the_smaller_value(tmp_path: Path) ->
     second = results(tmp_path / "b", {"rogue": {"probe_p50_ns": [7.2e6], "jain": [1.0]}})
     row = next(each.row for each in compare(first, second) if each.metric.name == "probe_p50_ns")
     assert [word.replace("\u202f", " ") for word in row[2:4]] == ["71.0 µs", "7 200 µs"]
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> tuple[Run, Run]:
-    """One with two transports, one with RoGUE alone and twice the repetitions."""
-    first = write_sample_run(tmp_path / "a", Sample(repetitions=1, seconds=1.0))
-    second = write_sample_run(tmp_path / "b", Sample(transports=("rogue",), repetitions=2, seconds=1.0))
-    return Run(first), Run(second)
-
-
-def test_common_settings_keep_their_numbers(runs: tuple[Run, Run]) -> None:
-    joint = Results(JointRun(*runs))
-    assert [setting.style.name for setting in joint.settings] == ["RoGUE (A)", "RoGUE (B)"]
-    assert len({setting.style.colour for setting in joint.settings}) == 2
-    own = [Results(run) for run in runs]
-    for setting, results in zip(joint.settings, own, strict=True):
-        assert joint.per_run(setting, "jain") == results.per_run(results.settings[0], "jain")
-    assert [len(joint.per_run(setting, "jain")) for setting in joint.settings] == [1, 2]
-
-
-def test_unreadable_files_of_either_run_are_problems(runs: tuple[Run, Run]) -> None:
-    (runs[1].directory / "cells" / "rogue-r2" / "flows.parquet").write_bytes(b"no table")
-    joint = JointRun(*runs)
-    assert joint.table("B-rogue-r2", "flows") is None
-    assert joint.table("A-rogue-r1", "flows") is not None
-    assert len(joint.problems) == 1

@@ -14,17 +14,12 @@ from helpers.small_runs import claim_of
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 
 from rogue.reports.claims import claims_sha256, read_claims
-from rogue.reports.comparison.two_runs import compare
 from rogue.reports.errors import ReportError
 from rogue.reports.figures import FIGURES
 from rogue.reports.pages.answer import Answered
-from rogue.reports.pages.build import build, write_comparison
+from rogue.reports.pages.build import build
 from rogue.reports.reading import load
-from rogue.reports.reading.load import Run
-from rogue.reports.results import Results
 from rogue.workloads.manifest import Manifest
-
-Lines = dict[str, dict[str, str]]
 
 CSV_LINK = re.compile(r'href="data:text/csv;charset=utf-8;base64,([^"]+)" download="([^"]+)"')
 
@@ -171,30 +166,3 @@ def test_damaged_table_is_named_and_the_rest_reported(run: Path) -> None:
 def test_place_that_cannot_be_written(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="the report cannot be written"):
         build(run, tmp_path / "no" / "such" / "folder.html")
-
-
-@pytest.fixture(scope="module")
-def lines(report: Path) -> Lines:
-    """The table of runs as downloaded, by cell."""
-    return {line["cell"]: line for line in tables_of(report)["quickstart-runs.csv"]}
-
-
-def test_differences_come_first_and_each_figure_has_both_runs(tmp_path: Path) -> None:
-    """The same run twice: nothing differs, and every figure is there."""
-    runs = [
-        write_sample_run(tmp_path / name, Sample(transports=("rogue",), repetitions=5, seconds=1.0))
-        for name in ("a", "b")
-    ]
-    first, second = (Results(Run(run)) for run in runs)
-    page = tmp_path / "page.html"
-    write_comparison(compare(first, second), first, second, page)
-    text = page.read_text()
-    assert text.index('id="compared-differences"') < text.index("<svg")
-    assert re.search(r"\d+ comparisons: 0 differ\.", text)
-    drawn = re.findall(r'id="compared-(\w+)-head"', text)
-    assert set(drawn) <= set(FIGURES)
-    assert len(drawn) > 5
-    assert text.count("RoGUE (A)") > 5
-    assert text.count("RoGUE (B)") > 5
-    assert "rogue figures RUN" not in text
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "page.html"]
