@@ -49,7 +49,7 @@ def test_the_archive_serves_until_its_input_ends(tmp_path: Path) -> None:
     agent.write_bytes(agent_archive())
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(agent), "serve"],
-        input=b'{"type":"hello","protocol":7}\n',
+        input=b'{"type":"hello","protocol":8}\n',
         capture_output=True,
         check=False,
         cwd=tmp_path,
@@ -58,7 +58,7 @@ def test_the_archive_serves_until_its_input_ends(tmp_path: Path) -> None:
     assert (done.returncode, words) == (0, []), (
         "only the place of samples is printed if nothing is provisioned"
     )
-    assert done.stdout.startswith(b'{"type":"capabilities","protocol":7,')
+    assert done.stdout.startswith(b'{"type":"capabilities","protocol":8,')
 
 
 HELLO = f'{{"type":"hello","protocol":{PROTOCOL}}}\n'.encode()

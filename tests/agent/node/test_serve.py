@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 PREPARE = encode(Prepare("mover", 60_000, "requester", "10.9.0.1", "rogue", 4_096))
 T = TypeVar("T")
 HEARTBEAT = encode(Heartbeat("mover", 60_000))
-HELLO = b'{"type":"hello","protocol":7}\n'
+HELLO = b'{"type":"hello","protocol":8}\n'
 
 
 def serve(stdin: bytes, code: str = "") -> "subprocess.CompletedProcess[bytes]":
