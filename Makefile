@@ -51,7 +51,7 @@ reproduce: setup ## run what is missing of PAPER=rogue|irn|rocc|hpcc|rdma-at-sca
 	@$(BIN)/rogue reproduce $(or $(PAPER),all) $(if $(AGAIN),--again) $(foreach each,$(SET),--set $(each)) $(if $(DASK),--dask $(DASK))
 
 test: $(VENV)/.reference ## run the test suite
-	@echo "test: this takes about five minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
+	@echo "test: this takes about 15 minutes on two cores, less on more; what a machine lacks is skipped by name" >&2
 	@$(BIN)/pytest -n $(JOBS) --dist worksteal --budgets -m "not long and not virtual"
 
 test-long: $(VENV)/.reference ## run everything that takes minutes too; what needs QEMU is skipped where there is none
