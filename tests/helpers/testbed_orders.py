@@ -126,7 +126,7 @@ class Overheard:
     @contextmanager
     def opened(self, host: Host) -> Iterator[Node]:
         """In place of a connection over SSH."""
-        opened = fake_node(host.name, self.agents[host.name])
+        opened = fake_node(host.name, self.agents.setdefault(host.name, FakeAgent(now_ns=NOW_NS)))
         yield opened
         opened.close()
 

@@ -164,7 +164,7 @@ def test_a_data_process_with_an_invalid_reply_is_ended_and_releases_its_resource
         (b"\x00\xff\n", "expected UTF-8"),
         (b"x" * (LINE_BYTES_MAX + 1), "a line of more than"),
         (encode(prepare()), "prepare before hello"),
-        (b'{"type":"hello","protocol":1}\n', "got 1, this agent speaks 7"),
+        (b'{"type":"hello","protocol":1}\n', "got 1, this agent speaks 8"),
     ],
 )
 def test_an_invalid_message_ends_the_conversation_with_an_error(

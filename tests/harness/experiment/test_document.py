@@ -243,7 +243,7 @@ def test_shipped_experiments_have_a_quick_scale(file: Path) -> None:
         len(each.points) * len(each.experiment.transports) * each.experiment.repetitions
         for each in (quick, paper)
     ]
-    assert cells[0] < cells[1]
+    assert cells[0] < cells[1] or cells[1] == 1
     assert quick.experiment.transports == paper.experiment.transports
 
 
