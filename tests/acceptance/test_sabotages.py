@@ -1,14 +1,14 @@
 """Break one mechanism at a time; a figure or a published claim must leave its bound.
 
-Mutants of the agent, fixed before the first run, but for the least queue: 10 Gb/s, MTU 1024, `cx3pro`, 1 us links, base-RTT floor 50
-us, RC WRITE, seeds 1 to 3, senders that repeat 128 MB.
+Mutants of the agent, fixed before the first run (but for the least queue): 10 Gb/s, MTU 1024, `cx3pro`, 1 us
+links, base-RTT floor 50 us, RC WRITE, seeds 1 to 3, senders that repeat 128 MB.
   queue     bytes at the receiver's port, unbounded buffer, N = 8, 2 s, median of 1 ms samples: 10 to 200 KB
   latency   median of a WRITE(0) each millisecond from an idle host, N = 4, 2 s: 40 to 80 us
   start     goodput of a lone 16 MB transfer over the link's: at least 0.70
   oracle    goodput of all flows with the oracle estimator, N = 8, 2 s, over the port's: at least 0.97
-The oracle estimator, because `drained` hides the card's lag. With swapped signs the queue stays at 1 MB, as the
-window stops growing at twice the link's capacity, or is empty with seed 3. Without a floor Jain's index stays above 0.99, over a long
-queue.
+The oracle estimator, because `drained` hides the card's lag. With swapped signs the queue stays at 1 MB, as
+the window stops growing at twice the link's capacity, or is empty (seed 3). Without a floor Jain's index stays
+above 0.99, over a long queue.
 
 Sabotages of claims run one seed each, shorter than the published runs; the change of the verdict counts.
 """
