@@ -7,7 +7,7 @@ links, base-RTT floor 50 us, RC WRITE, seeds 1 to 3, senders that repeat 128 MB.
   start     goodput of a lone 16 MB transfer over the link's: at least 0.70
   oracle    goodput of all flows with the oracle estimator, N = 8, 2 s, over the port's: at least 0.97
 The oracle estimator, because `drained` hides the card's lag. With swapped signs the queue stays at 1 MB, as
-the window stops growing at twice the link's capacity, or is empty (seed 3). Without a floor Jain's index stays
+the window stops growing at twice the link's capacity, or is empty (seed 3). Without a floor Jain's index is
 above 0.99, over a long queue.
 
 Sabotages of claims run one seed each, shorter than the published runs; the change of the verdict counts.
