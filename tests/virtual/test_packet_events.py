@@ -12,7 +12,7 @@ from helpers.real_rogue import call
 from rogue.remote.connection import connect
 from rogue.virtual import persistent
 
-pytestmark = pytest.mark.virtual
+pytestmark = [pytest.mark.virtual, pytest.mark.long]  # five minutes on a busy machine
 
 EXPERIMENT = f"""\
 name: machine-events
