@@ -1,4 +1,4 @@
-"""`rogue list` and `rogue show`: print what an experiment file can name, runs, and an experiment."""
+"""`rogue list`: print what an experiment file can name, and runs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from rogue.harness.commands import completion
-from rogue.harness.commands import options as opt
 from rogue.harness.commands.options import AsJson, Plugins
 from rogue.harness.errors import ExitCode, UsageError
 from rogue.harness.results.named_run import DEFAULT_OUT
 from rogue.harness.terminal import align, notify, print_document
-from rogue.workloads.printable import did_you_mean, printable_lines
+from rogue.workloads.printable import did_you_mean
 
 if TYPE_CHECKING:
     from rogue.reports.run_index import Entry
@@ -327,25 +326,3 @@ LISTS: Final[Mapping[str, Callable[[], list[Row]]]] = {
 }
 NOT_IN_PLUGINS: Final = frozenset({"experiments", "spaces"})
 """Lists to which no plug-in adds."""
-
-
-def show(experiment: opt.Experiment) -> ExitCode:
-    """Print the file of an experiment.
-
-    The first line is a comment with the path. A terminal gets colours.
-
-    \b
-      rogue show quickstart
-      rogue show quickstart > mine.yaml
-    """
-    from rogue.harness.experiment.find import read_named
-
-    text = "# {}\n{}".format(*read_named(experiment))
-    if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.syntax import Syntax
-
-        Console().print(Syntax(printable_lines(text), "yaml", theme="ansi_dark", word_wrap=True))
-    else:
-        typer.echo(text, nl=False)
-    return ExitCode.OK

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rogue.harness import cli
+from rogue.harness import limits
 from rogue.harness.errors import DamagedRunError
 
 
@@ -15,7 +15,7 @@ def limited(work: Callable[[], object]) -> type[BaseException] | None:
     child = os.fork()
     if child == 0:
         try:
-            cli.limit_reading()
+            limits.limit_reading()
             work()
         except kinds as error:
             os._exit(1 + kinds.index(type(error)))
@@ -36,5 +36,5 @@ def test_more_memory_than_the_computer_has_is_refused() -> None:
 
 
 def test_more_processor_time_than_the_limit_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "TIME_LIMIT_S", 1)
+    monkeypatch.setattr(limits, "TIME_LIMIT_S", 1)
     assert limited(spin) is DamagedRunError

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from helpers.plugin_files import RACKS
+from helpers.plugin_files import RACKS, SWIFT
 from helpers.random_packet_events import check_exactly_struck, random_events, written
 from helpers.real_rogue import call
 
 from rogue.remote.connection import connect
 from rogue.virtual import persistent
 
-pytestmark = [pytest.mark.virtual, pytest.mark.long]  # five minutes on a busy machine
+pytestmark = pytest.mark.virtual
 
 EXPERIMENT = f"""\
 name: machine-events
@@ -35,7 +35,8 @@ def test_exactly_the_named_transmissions_are_struck(
     events = random_events(59, FLOWS, PACKETS, delay="400ms")
     file = tmp_path / "events.yaml"
     file.write_text(EXPERIMENT)
-    words = ["--testbed", f"virtual:{provisioned.name}", "--set", written(events), "--out", str(tmp_path)]
+    nodes = ["--testbed", f"virtual:{provisioned.name}", "--plugin", str(SWIFT)]  # as they were provisioned
+    words = [*nodes, "--set", written(events), "--out", str(tmp_path)]
     run = Path(call("run", str(file), *words).splitlines()[-1])
     tables = {name: pd.read_parquet(run / f"cells/roce-r1/{name}.parquet") for name in ("packets", "events")}
     assert len(tables["events"]) == len(events)
