@@ -283,8 +283,9 @@ def _clause(words: str, sides: list[tuple[str, float, str]]) -> str:
     sides.sort(key=lambda each: each[1])
     if len(sides) == 1:
         ((name, _, value),) = sides
-        if words == INCOMPARABLE or "point" in words:
-            return f"{name}, with {value}{' in all' if 'point' in words else ''}, is {words}"
+        differs_by_point = words.endswith((" point", " points"))
+        if words == INCOMPARABLE or differs_by_point:
+            return f"{name}, with {value}{' in all' if differs_by_point else ''}, is {words}"
         return f"{name} is {words} with {value}"
     if len(sides) <= NAMED_MAX:
         return f"{joined([f'{name} ({value})' for name, _, value in sides])} are {words}"

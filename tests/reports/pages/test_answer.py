@@ -1,7 +1,7 @@
 """Tests: the answer to the experiment's question."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,9 +23,17 @@ Values = dict[str, Sequence[float | None]]
 
 
 def queues(
-    directory: Path, kilobytes: Values, question: str = QUEUES, points: Sequence[int] = (8,)
+    directory: Path,
+    kilobytes: Values,
+    question: str = QUEUES,
+    points: Sequence[int] = (8,),
+    per_sender: Mapping[str, int] | None = None,
+    facts: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Results:
-    """A cell per transport, factor point and value, whose queue holds that many KB all the time."""
+    """A cell per transport, factor point and value, whose queue holds that many KB all the time.
+
+    per_sender: KB more for each sender, by transport. facts: by transport.
+    """
     cells = []
     for transport, values in kilobytes.items():
         for senders in points:
@@ -35,11 +43,11 @@ def queues(
                     transport=transport,
                     factors={"workload.senders": senders} if len(points) > 1 else {},
                     repetition=repetition,
-                    facts={"bottleneck": "s0:0"},
+                    facts={"bottleneck": "s0:0", **(facts or {}).get(transport, {})},
                 )
+                held_bytes = int(1000 * ((value or 0) + (per_sender or {}).get(transport, 0) * senders))
                 rows = [
-                    {"node": "s0", "port": "0", "t_ns": n * SECOND, "bytes": int(1000 * (value or 0))}
-                    for n in range(1, 5)
+                    {"node": "s0", "port": "0", "t_ns": n * SECOND, "bytes": held_bytes} for n in range(1, 5)
                 ]
                 flow = delivery("main/h0->h1", 4 * SECOND, 500)
                 tables = {"throughput": [flow], **({"queues": rows} if value is not None else {})}
@@ -120,6 +128,38 @@ def test_many_points_are_a_row_per_transport(tmp_path: Path) -> None:
     assert rows == [["RoGUE", "100"], ["DCTCP", "90.5"]]
     assert table_of(results).rows[1][1].note == f"best at {len(points)} of {len(points)}"
     assert bold(results) == ["DCTCP"]
+
+
+def test_rival_that_is_better_at_some_points_has_the_range_of_all(tmp_path: Path) -> None:
+    kilobytes: Values = {"rogue": [100, 101], "dctcp": [70, 71]}
+    results = queues(tmp_path, kilobytes, points=(2, 4), per_sender={"dctcp": 10})
+    (sentence,) = said(results)
+    assert sentence.endswith(
+        "; DCTCP, with 90.5 KB to 110 KB in all, is better at 1 and worse at 1 of 2 points."
+    )
+
+
+def test_each_is_best_at_a_point_where_all_are_level(tmp_path: Path) -> None:
+    points = range(1, ROWS_MAX // 2 + 2)
+    kilobytes: Values = {"rogue": [100, 101], "dctcp": [90, 91]}
+    results = queues(tmp_path, kilobytes, points=points, per_sender={"dctcp": 10})
+    notes = [row[1].note for row in table_of(results).rows]
+    assert notes == [f"best at {len(points)} of {len(points)}", f"best at 1 of {len(points)}"]
+    assert bold(results) == ["RoGUE"]
+    assert table_of(results).caption.endswith("Level: intervals that touch, or means within 1 %.")
+
+
+def test_no_transport_is_bold_in_a_column_that_is_level_at_every_point(tmp_path: Path) -> None:
+    results = queues(tmp_path, {"rogue": [100, 101], "dctcp": [100, 101]}, points=range(ROWS_MAX // 2 + 2))
+    assert bold(results) == []
+
+
+def test_defaults_beyond_their_line_rate_are_in_the_answer(tmp_path: Path) -> None:
+    beyond = {"dctcp": {"unpublished_parameters": "published for up to 10 Gb/s"}}
+    results = queues(tmp_path, {"rogue": [100, 101], "dctcp": [900, 901]}, facts=beyond)
+    assert said(results)[1:] == [
+        "DCTCP has defaults beyond its published line rate, and may do better with others."
+    ]
 
 
 def test_one_transport_has_no_rival(tmp_path: Path) -> None:
