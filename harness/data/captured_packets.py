@@ -18,7 +18,7 @@ PACKETS_MAX: Final = 1_000_000
 """Their rows take about 1 GB of memory."""
 _PSNS: Final = 1 << 24
 _COMPARED: Final = 32
-"""Numbers of a stream of replies that are looked for among the requests, spread over the stream."""
+"""Packet numbers of each stream of replies that are compared with those of the requests."""
 _T_PS_MAX: Final = 2**62
 """Fifty days: later times are those of a damaged capture."""
 _ECT: Final = (1, 2, 3)
@@ -49,7 +49,7 @@ class CapturedPackets(NamedTuple):
     table: pd.DataFrame
     """In the columns of the table `packets`."""
     undecided_flows: int
-    """Flows whose replies may be those of another one."""
+    """Flows whose replies may belong to another flow."""
 
 
 def packets_of_capture(capture: Capture) -> CapturedPackets:

@@ -230,9 +230,9 @@ class Start(RoleRequest):
 
 @dataclass(frozen=True)
 class Watch(RoleRequest):
-    """Let the role `switch` watch packets; it is started by the first part of its orders.
+    """Send the role `switch` a part of its orders; the first part starts the role.
 
-    part: of the JSON text of the orders (`packet_watch.py`), which are in force after the last part.
+    part: of the orders' JSON text (`packet_watch.py`). The role carries them out after the last part.
     """
 
     part: str = field(metadata=_takes(matching(".*", ORDERS_PART_MAX)))

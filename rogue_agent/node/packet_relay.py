@@ -183,5 +183,5 @@ class Relay:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        """End the process, also after a failure, so that it returns the packets to the bridge."""
+        """End the process, also after a failure; the bridge then forwards all packets itself again."""
         end_process(self._process, _GRACE_S)

@@ -145,10 +145,10 @@ def unbuildable(cell: Cell) -> str | None:
 
 
 def _sample(cell: Cell) -> set[str] | None:
-    """Return nodes of each kind, with links of each kind and paths of each shape; None: all are needed.
+    """Return nodes that have every kind of switch, link and path of the cell; None if it needs all nodes.
 
-    A large network has few kinds of nodes and links, and building it takes seconds. What depends on how many
-    links a switch has, `missing_buffer` has checked.
+    A large network has few kinds, and building all of it takes seconds. `missing_buffer` has checked what
+    depends on the number of a switch's links.
     """
     network = cell.network
     if len(network.links) < SAMPLED_LINKS_MIN or network.breakages or network.outages or network.losses:

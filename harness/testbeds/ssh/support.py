@@ -190,7 +190,7 @@ def not_measured(cell: Cell, inventory: Inventory) -> dict[str, str]:
         measure: reason for measure, reason in reasons.items() if cell.experiment.measures(measure)
     }
     if cell.experiment.measures("packets") and not watching_switch(cell, inventory):
-        missing.setdefault("packets", "the switch records packets over IPv4 alone")
+        missing.setdefault("packets", "the switch records IPv4 packets only")
     line_rate_bps = cell.topology.host_rate_bps(cell.topology.host_names()[0])
     has_samples = any(is_limited(group, line_rate_bps) for group in cell.groups)
     if cell.experiment.measures("rtt") and not has_samples:

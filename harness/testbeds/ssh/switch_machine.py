@@ -112,7 +112,7 @@ def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
         return "a switch loses packets by the IP ID, which IPv6 has not; choose the model independent"
     if inventory.switch is not None:
         if cell.network.packet_events and _is_over_ipv6(inventory):
-            return "packet_event: a Linux switch looks for packets over IPv4 alone; leave it out"
+            return "packet_event: a Linux switch finds IPv4 packets only; leave the fault out, or use IPv4"
         return switch_ports.unsupported_fault(cell)
     if cell.network.packet_events and inventory.hardware_switches:
         names = ", ".join(
@@ -126,7 +126,7 @@ def unsupported_fault(cell: Cell, inventory: Inventory) -> str | None:
 
 
 def watching_switch(cell: Cell, inventory: Inventory) -> set[str]:
-    """Return the name of the switch machine if it must record packets, or carry out packet events."""
+    """Return the switch machine's name if it must record packets or carry out packet events; else nothing."""
     is_needed = cell.experiment.measures("packets") or bool(cell.network.packet_events)
     if inventory.switch is None or not is_needed or _is_over_ipv6(inventory):
         return set()

@@ -29,7 +29,7 @@ from rogue.harness.testbeds.ssh.switch_machine import cell_ports
 from rogue.workloads.records import FailureKind
 
 _RUN_NS: Final = 1
-"""The switch watches until its result is requested."""
+"""The message `Start` needs a duration, but the switch watches until its result is requested."""
 _STRUCK: Final = many(many(integer(0, (1 << 63) - 1), 3, 3), 100_000)
 
 
