@@ -165,7 +165,9 @@ def test_single_packets_are_struck_everywhere_but_at_hardware_switches(
         update={"experiment_address": IPv6Address("fd00::1")}
     )
     hosts = (replace(nodes.inventory.hosts[0], variables=over_ipv6), *nodes.inventory.hosts[1:])
-    assert "IPv4 packets only" in (unsupported_by_switches(struck, replace(nodes.inventory, hosts=hosts)) or "")
+    assert "IPv4 packets only" in (
+        unsupported_by_switches(struck, replace(nodes.inventory, hosts=hosts)) or ""
+    )
     by_id = "{kind: loss, target: h3, model: identification, one_in: 64}"
     both = _cell(tmp_path, STAR, f"{by_id}, {{kind: packet_event, flow: main/h0->h3, psn: 0, do: drop}}")
     for bed in (KernelTestbed(), nodes):
