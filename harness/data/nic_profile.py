@@ -17,12 +17,19 @@ MEASURED: Final = "measured"
 NUMBERS: Final = (
     "ack_every_packets",
     "unacknowledged_packets_max",
+    "packets_after_nak_max",
     "nak_delay_ns",
     "resend_delay_ns",
     "cnp_delay_ns",
     "cnp_interval_ns",
 )
-RULES: Final = ("refills_per_verb", "ignores_naks", "is_endless_at_seven", "waits_at_read_gap")
+RULES: Final = (
+    "refills_per_verb",
+    "ignores_naks",
+    "is_endless_at_seven",
+    "waits_at_read_gap",
+    "keeps_ack_count",
+)
 """Rules of retries, each true or false."""
 MEASURABLE: Final = (*NUMBERS, *RULES)
 """Fields of a profile that conformance measures."""
