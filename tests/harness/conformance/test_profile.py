@@ -16,7 +16,7 @@ from rogue.workloads.shipped import shipped
 EXPERIMENT = str(shipped("experiments") / "conformance.yml")
 CARD = """like: cx4
 values:
-  {ack_every_packets: 16, nak_delay_ns: 2000, resend_delay_ns: 5000, cnp_delay_ns: 3000,
+  {ack_every_packets: 33, nak_delay_ns: 2000, resend_delay_ns: 5000, cnp_delay_ns: 3000,
    unacknowledged_packets_max: 100, packets_after_nak_max: 12, waits_at_read_gap: true, ignores_naks: true,
    refills_per_verb: true, keeps_ack_count: true}
 """
