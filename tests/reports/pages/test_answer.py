@@ -179,8 +179,8 @@ def test_measure_that_a_transport_lacks_is_no_loss(tmp_path: Path) -> None:
 def test_losses_and_a_measure_that_contradicts_are_said(results: Results) -> None:
     assert said(results) == [
         "RoGUE has a median queue of 90.1 KB and leaves 16.7 % of its transfers unfinished; Native RoCE"
-        " without PFC is worse with 4.2 MB, leaves 16.5 % of its transfers unfinished and loses 25.0 % of its queue"
-        " pairs."
+        " without PFC is worse with 4.2 MB, leaves 16.5 % of its transfers unfinished and loses 25.0 % of"
+        " its queue pairs."
     ]
 
 
