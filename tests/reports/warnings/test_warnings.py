@@ -1,6 +1,7 @@
 """Tests: every warning, triggered on purpose by a real run or by rows worked by hand."""
 
 from collections.abc import Callable
+import re
 from pathlib import Path
 
 import pytest
@@ -67,8 +68,11 @@ def test_idle_port_and_short_run_on_terminal_and_page(tmp_path: Path) -> None:
     page = (done.run / "report.html").read_text()
     for warning in warnings_of(Results(Run(done.run))):
         assert f"note: {warning}\n" in done.err
-        assert f"<li>{warning.sentence} <span" in page
-        assert warning.remedy in page
+        sentence, remedy = (
+            re.sub("`(.*?)`", r"<code>\1</code>", text) for text in (warning.sentence, warning.remedy)
+        )
+        assert f"<li>{sentence} <span" in page
+        assert remedy in page
     assert page.count("Before you conclude") == 1
 
 
