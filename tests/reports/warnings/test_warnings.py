@@ -1,7 +1,7 @@
 """Tests: every warning, triggered on purpose by a real run or by rows worked by hand."""
 
-from collections.abc import Callable
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
