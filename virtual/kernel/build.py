@@ -21,7 +21,7 @@ from rogue.virtual.prerequisites import run
 
 _META_PACKAGE: Final = "linux-source"
 """A package that depends on the source package of the release's kernel."""
-_QUERY_TIMEOUT_S: Final = 600.0
+_QUERY_TIMEOUT_S: Final = 60.0
 _DOWNLOAD_TIMEOUT_S: Final = 1200.0
 _UNPACK_TIMEOUT_S: Final = 600.0
 _DOWNLOAD: Final = 'cd "$0" && exec apt-get -qq download "$1"'
