@@ -53,7 +53,7 @@ def _others() -> list[tuple[str, ...]]:
 
 
 def _profile(outcome: Mapping[str, Any]) -> str:
-    return f"{outcome['factors']['nic']} {outcome['measured_text']}: {outcome['verdict_text']}."
+    return f"{outcome['factors']['topology.nic']} {outcome['measured_text']}: {outcome['verdict_text']}."
 
 
 def _devices() -> str:
