@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-import yaml
 from reference_experiments import table
 
 from rogue.harness.conformance.check import all_checks
+from rogue.reports.claims import read_claims
 
 RESULTS: Final = Path(__file__).parents[1] / "docs/conformance"
 """A file of `rogue conformance --json` for each device."""
@@ -21,7 +21,7 @@ def generated() -> str:
     for group, own in groupby(all_checks().values(), key=lambda check: check.group):
         rows = [(check.title, check.requires, check.source) for check in own]
         parts += [f"## Checks: {group}", table(("check", "requires", "source"), rows)]
-    parts += ["## Hardware, measured by others", _OTHERS, table(COLUMNS, others())]
+    parts += ["## Hardware, measured by others", _OTHERS, table(_COLUMNS, _others())]
     return "\n\n".join(parts)
 
 
@@ -32,16 +32,28 @@ _INTRODUCTION: Final = (
 
 
 _OTHERS: Final = (
-    "We have no card. These are numbers of others with their conditions, not measured with our checks."
+    "We have no card. These are numbers of others with their conditions, beside those of the simulator's NIC "
+    "profiles: claims on the [board](../claims/index.html) with a badge, outside its headline. "
+    "`rogue reproduce measured-nics` measures the profiles again."
 )
-COLUMNS: Final = ("behaviour", "nic", "measured", "conditions", "profiles", "source")
-"""Keys of an entry in `measured-by-others.yaml`; `profiles`: what ours do."""
+_COLUMNS: Final = ("claim", "nic", "measured there", "conditions", "our profiles", "source")
+_BOARD: Final = RESULTS.parent / "claims/claims.json"
 
 
-def others() -> list[tuple[str, ...]]:
-    """Return a row for each behaviour that others measured."""
-    entries = yaml.safe_load((RESULTS / "measured-by-others.yaml").read_text())
-    return [tuple(entry[column] for column in COLUMNS) for entry in entries]
+def _others() -> list[tuple[str, ...]]:
+    """Return a row for each claim of others about a real card."""
+    judged = json.loads(_BOARD.read_text())["claims"]
+    outcomes = {claim["id"]: claim["outcomes"] for claim in judged}
+    return [
+        (f"{claim.id}: {claim.statement}", found.nic, claim.published_text, found.conditions,
+         " ".join((*map(_profile, outcomes.get(claim.id, ())), claim.note)), found.source)
+        for claim in read_claims()
+        if (found := claim.measured_by_others)
+    ]  # fmt: skip
+
+
+def _profile(outcome: Mapping[str, Any]) -> str:
+    return f"{outcome['factors']['topology.nic']} {outcome['measured_text']}: {outcome['verdict_text']}."
 
 
 def _devices() -> str:

@@ -57,7 +57,8 @@ class NicProfile:
     The first time is that from the packet that shows a gap to its NAK, the second that from a NAK (or a gap
     in READ responses) to the first packet that the queue pair sends again, and ``cnp_delay_ns`` is that from
     a marked packet to its CNP. The least time between CNPs is ``cnp_interval_ns``, by default that of the
-    congestion control; ``cnp_scope`` says what shares it. Source of these quantities: Yu et al.,
+    congestion control; ``cnp_scope`` says what shares it. With ``cnp_with_nak`` a NAK draws a CNP, as a
+    marked packet does. No timeout is shorter than ``timeout_min_ns``. Source of these quantities: Yu et al.,
     "Understanding the micro-behaviors of hardware offloaded network stacks with Lumina", SIGCOMM 2023.
     """
 
@@ -82,6 +83,8 @@ class NicProfile:
     cnp_delay_ns: int = 0
     cnp_interval_ns: int | None = None
     cnp_scope: Literal["per_qp", "per_ip", "per_port"] = "per_qp"
+    cnp_with_nak: bool = False
+    timeout_min_ns: int = 0
 
     @property
     def cnp_scope_number(self) -> int:

@@ -34,7 +34,7 @@ def reproduce(
         typer.Argument(
             metavar="PAPER",
             help="rogue, irn, rocc, hpcc, rdma-at-scale, ecn-or-delay, dctcp, swift, powertcp, uet, reps,"
-            " smartt or all.",
+            " smartt, measured-nics or all.",
         ),
     ],
     settings: Annotated[

@@ -22,17 +22,19 @@ NUMBERS: Final = (
     "resend_delay_ns",
     "cnp_delay_ns",
     "cnp_interval_ns",
+    "timeout_min_ns",
 )
-RULES: Final = (
+RETRY_RULES: Final = (
     "refills_per_verb",
     "ignores_naks",
     "is_endless_at_seven",
     "waits_at_read_gap",
     "keeps_ack_count",
 )
-"""Rules of retries, each true or false."""
+RULES: Final = (*RETRY_RULES, "cnp_with_nak")
+"""Fields that are true or false."""
 MEASURABLE: Final = (*NUMBERS, *RULES)
-"""Fields of a profile that conformance measures."""
+"""Fields of a profile that a card can have measured values of."""
 DELAY_MAX_NS: Final = 10**10
 PACKETS_MAX: Final = 2**31 - 1
 

@@ -44,7 +44,8 @@ class Condition(_Part):
     """One parameter that must have a value, or lie in a range, for the claim to apply."""
 
     parameter: str
-    equals: Scalar | None = None
+    equals: Scalar | tuple[Scalar, ...] | None = None
+    """Its value, or all values that it may have."""
     at_least: int | float | None = None
     at_most: int | float | None = None
 
@@ -54,6 +55,18 @@ class Condition(_Part):
         if (self.equals is not None) == has_range:
             raise ValueError("a condition has either `equals` or a range of `at_least` and `at_most`")
         return self
+
+
+class MeasuredNic(_Part):
+    """A real card on which others measured the claim."""
+
+    nic: str
+    conditions: str
+    source: Annotated[str, Field(pattern=r"^https://")]
+
+    def __str__(self) -> str:
+        """Return card, conditions and source in one line."""
+        return f"{self.nic}; {self.conditions}; {self.source}"
 
 
 class Reference(_Part):
@@ -129,6 +142,8 @@ class Claim(_Part):
     """Why any scheme passes that keeps the port busy and loses nothing."""
     contradicted_by: str | None = None
     """Which rule or workload of the source itself excludes it."""
+    measured_by_others: MeasuredNic | None = None
+    """The card on which others measured it; no paper claims it."""
     note: str
     source: str = ""
     """Of the file, unless the claim is of another source."""

@@ -131,7 +131,7 @@ def _broken(condition: Condition, value: JsonValue) -> str | None:
 
 def _holds(condition: Condition, value: JsonValue) -> bool:
     if condition.equals is not None:
-        return value == condition.equals
+        return value in (condition.equals if isinstance(condition.equals, tuple) else (condition.equals,))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     low, high = condition.at_least, condition.at_most
@@ -141,6 +141,8 @@ def _holds(condition: Condition, value: JsonValue) -> bool:
 def _demand(condition: Condition) -> str:
     limits = [("at least", condition.at_least), ("at most", condition.at_most)]
     words = [f"{word} {_written(condition.parameter, value)}" for word, value in limits if value is not None]
+    if isinstance(condition.equals, tuple):
+        return f"one of {', '.join(_written(condition.parameter, value) for value in condition.equals)}"
     return joined(words) or _written(condition.parameter, condition.equals)
 
 

@@ -123,11 +123,12 @@ class Badge(StrEnum):
     ORDER_OF_MAGNITUDE = "order of magnitude"
     VACUOUS_ALONE = "vacuous alone"
     CONTRADICTED = "contradicted"
+    MEASURED_BY_OTHERS = "hardware, measured by others"
 
     @property
     def css_class(self) -> str:
         """Return the badge as a CSS class."""
-        return self.value.replace(" ", "-")
+        return self.value.replace(",", "").replace(" ", "-")
 
 
 BADGE_MEANINGS: Final[dict[Badge, str]] = {
@@ -137,6 +138,7 @@ BADGE_MEANINGS: Final[dict[Badge, str]] = {
     Badge.ORDER_OF_MAGNITUDE: "the tolerance leaves no more than the order of magnitude",
     Badge.VACUOUS_ALONE: "any scheme passes that keeps the port busy and loses nothing",
     Badge.CONTRADICTED: "a rule or the workload of the source itself excludes it",
+    Badge.MEASURED_BY_OTHERS: "the number of a real card, which our NIC profiles are not fitted to",
 }
 
 
@@ -149,6 +151,7 @@ def badges_of(claim: Claim) -> dict[Badge, str]:
         Badge.ORDER_OF_MAGNITUDE: claim.order_of_magnitude,
         Badge.VACUOUS_ALONE: claim.vacuous_alone,
         Badge.CONTRADICTED: claim.contradicted_by,
+        Badge.MEASURED_BY_OTHERS: str(claim.measured_by_others or ""),
     }
     return {badge: reason for badge, reason in reasons.items() if reason}
 

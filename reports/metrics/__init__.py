@@ -13,6 +13,7 @@ from rogue.reports.metrics import (
     losses,
     processors,
     rates,
+    reactions,
     settling,
     waiting,
 )
@@ -29,6 +30,7 @@ FAMILIES: Final = (
     settling,
     losses,
     estimates,
+    reactions,
     processors,
 )
 """Modules of measures; the docstring of each defines what its measures share, with formulas."""
@@ -77,6 +79,7 @@ _TABLES: Final = {
         "rtt_p10_ns rtt_p50_ns rtt_p90_ns rtt_error_p10_ns rtt_error_p50_ns rtt_error_p90_ns "
         "window_rate_over_goodput window_over_base_rate_over_goodput overruled_share"
     ),
+    "Reactions of NICs": ("cnps_packets cnp_delay_ns"),
     "Processor time": ("client_cpu_share server_cpu_share"),
 }
 

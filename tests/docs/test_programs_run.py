@@ -97,13 +97,6 @@ def test_a_prediction_has_tolerances_and_is_on_the_page(file: Path) -> None:
     assert REFEREE_TEXT.count(f"| `{file.stem}` |") == 2  # what it is, and its result
 
 
-def test_numbers_of_others_have_conditions_and_a_source() -> None:
-    entries = yaml.safe_load((ROOT / "docs/conformance/measured-by-others.yaml").read_text())
-    for entry in entries:
-        assert set(entry) == {"behaviour", "nic", "measured", "conditions", "profiles", "source"}
-        assert entry["source"].startswith(("https://", "the same table, "))
-
-
 FOUND = ROOT / "experiments/found"
 PAGE = (ROOT / "docs/how-to/find-weaknesses.md").read_text()
 

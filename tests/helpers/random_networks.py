@@ -57,7 +57,8 @@ PROFILES = (
             retry_rules=RetryRules(keeps_ack_count=True)),
     replace(IDEAL, nak_delay_ns=3_000, resend_delay_ns=2_000, cnp_delay_ns=1_500, cnp_interval_ns=4_000,
             cnp_scope="per_ip", retry_rules=RetryRules(True, True, True, True)),
-    replace(CX4, nak_delay_ns=1, cnp_delay_ns=9_000, cnp_scope="per_port"),
+    replace(CX4, nak_delay_ns=1, cnp_delay_ns=9_000, cnp_scope="per_port", cnp_with_nak=True,
+            timeout_min_ns=400_000),
 )  # fmt: skip
 LOSSES = (
     IndependentLoss(0.01),

@@ -176,3 +176,29 @@ def test_the_card_may_have_its_own_time_between_cnps() -> None:
 def test_cnps_are_delayed() -> None:
     at_once, late = cnps(IDEAL), cnps(replace(IDEAL, cnp_delay_ns=4_000))
     assert late[0] - at_once[0] == 4_000_000
+
+
+@pytest.mark.parametrize(
+    ("profile", "gap_ns", "count"),
+    [
+        (IDEAL, 1, 0),
+        (replace(IDEAL, cnp_with_nak=True), 1, 2),
+        (replace(IDEAL, cnp_with_nak=True), MILLISECOND_NS, 1),
+    ],
+)
+def test_the_card_may_send_a_cnp_with_a_nak(profile: NicProfile, gap_ns: int, count: int) -> None:
+    """Two gaps have two NAKs; the least time between CNPs holds for these, too."""
+    control = NicControl("dcqcn", {"cnp_gap_ns": gap_ns})
+    host, simulation = run(profile, lost(4), lost(10, 2), retry_count=7, control=control)
+    assert host.statuses == [(0, SUCCESS)]
+    naks, sent = (times_ps(simulation, "h1->s0", kind) for kind in ("nak", "cnp"))
+    assert (len(naks), len(sent)) == (2, count)
+    assert all(0 < at - nak < 1_000_000 for nak, at in zip(naks, sent, strict=False))
+
+
+@pytest.mark.parametrize(("least_ns", "waits_ns"), [(0, TIMEOUT_NS), (1, TIMEOUT_NS), (500_000, 500_000)])
+def test_no_timeout_is_shorter_than_the_least_one(least_ns: int, waits_ns: int) -> None:
+    host, simulation = run(replace(IDEAL, timeout_min_ns=least_ns), lost(0), packets=1)
+    assert host.statuses == [(0, SUCCESS)]
+    first, second = times_ps(simulation, "h0->s0", "write")
+    assert second - first == pytest.approx(waits_ns * 1_000, abs=1_000_000)

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from rogue.harness.cell.cell import Cell
 from rogue.harness.cell.demand import FlowGroup, first_mistake
 from rogue.harness.cell.transport import ParameterError, ParameterMistake, as_written
-from rogue.harness.data.nic_profile import NUMBERS, RULES
+from rogue.harness.data.nic_profile import RETRY_RULES
 from rogue.harness.errors import ConfigError, Problem
 from rogue.harness.plugins.loading import place_in_plugin
 from rogue.harness.testbeds.base import Fact
@@ -50,10 +50,9 @@ def profile_of(topology: Topology, host: str) -> NicProfile:
 
 def measured_profile(nic: NicOfFile) -> NicProfile:
     """Return the profile of a file: another one with measured values."""
-    like, values = PROFILES[nic.like], dict(nic.values)
-    rules: dict[str, Any] = {name: bool(values[name]) for name in RULES if name in values}
-    numbers: dict[str, Any] = {name: values[name] for name in NUMBERS if name in values}
-    return replace(like, name=str(nic), retry_rules=replace(like.retry_rules, **rules), **numbers)
+    like, values = PROFILES[nic.like], dict[str, Any](nic.values)
+    rules = {name: values.pop(name) for name in RETRY_RULES if name in values}
+    return replace(like, name=str(nic), retry_rules=replace(like.retry_rules, **rules), **values)
 
 
 @dataclass(frozen=True, slots=True)

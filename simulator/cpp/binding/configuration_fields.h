@@ -46,7 +46,8 @@ struct FieldsOf<NicProfile> {
       Field{"pci_late_probability", &NicProfile::pci_late_probability},
       Field{"retry_rules", &NicProfile::retrying}, Field{"nak_delay_ns", &NicProfile::nak_delay},
       Field{"cnp_delay_ns", &NicProfile::cnp_delay}, Field{"resend_delay_ns", &NicProfile::resend_delay},
-      Field{"cnp_interval_ns", &NicProfile::cnp_interval}, Field{"cnp_scope_number", &NicProfile::cnp_scope});
+      Field{"cnp_interval_ns", &NicProfile::cnp_interval}, Field{"cnp_scope_number", &NicProfile::cnp_scope},
+      Field{"cnp_with_nak", &NicProfile::cnp_with_nak}, Field{"timeout_min_ns", &NicProfile::timeout_min});
 };
 
 template <>

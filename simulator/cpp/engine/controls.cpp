@@ -45,12 +45,16 @@ void NicControls::add_feedback_route(std::uint32_t qp, const std::vector<std::ui
                  [](std::uint32_t link) { return reverse_of(link); });
 }
 
-// A marked packet has come: sends a CNP to its sender, but not too often. Source: Zhu et al., "Congestion control for
-// large-scale RDMA deployments", SIGCOMM 2015, section 3.1 (notification point).
 void NicControls::on_marked(PacketIndex index) {
   const std::uint32_t qp = world_.pool[index].qp;
+  if (world_.senders[qp].wants_acknowledgements) stamps_[index].is_marked = true;
+  send_cnp(qp);
+}
+
+// Source: Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015, section 3.1 (notification
+// point).
+void NicControls::send_cnp(std::uint32_t qp) {
   const Sender& receiver = world_.senders[qp];
-  if (receiver.wants_acknowledgements) stamps_[index].is_marked = true;
   if (!receiver.is_controlled || !receiver.is_operational()) return;
   ControlledQueuePair& controlled = queue_pairs_[qp];
   Picoseconds& next = next_cnp(qp);

@@ -56,6 +56,7 @@ class NicControls {
   // Departures and arrivals.
   void on_sent(std::uint32_t qp, PacketIndex index, Picoseconds start);
   void on_marked(PacketIndex index);
+  void send_cnp(std::uint32_t qp);  // to its peer, but not too often
   void copy(PacketIndex from, PacketIndex to) { stamps_[to] = Stamp{stamps_[from]}; }
   void on_cnp(PacketIndex index);
   void on_feedback(PacketIndex index);

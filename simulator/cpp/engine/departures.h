@@ -39,20 +39,23 @@ inline void Engine::send_before_data(std::uint32_t link, PacketIndex index) {
 
 // The data packet turns into its acknowledgement.
 inline void Engine::turn_into_reply(PacketIndex index, const Reply& reply) {
-  const Sender& sender = world_.senders[world_.pool[index].qp];
+  const std::uint32_t qp = world_.pool[index].qp;
+  const Sender& sender = world_.senders[qp];
   if (sender.has_special && reply_after_responses(index, reply)) [[unlikely]]
     return;
   Packet& packet = world_.pool[index];
-  ++world_.receivers[packet.qp].sent_replies;
+  ++world_.receivers[qp].sent_replies;
   packet.position = sender.route;
   packet.qp = sender.peer;
   packet.psn = packet_psn(reply.psn);
   packet.frame_bytes = static_cast<std::uint16_t>(world_.framing.ack_frame_bytes);
   packet.kind = reply.kind == ReplyKind::kAck ? PacketKind::kAck : PacketKind::kNak;
   packet.flags &= PacketFlags::kPriority;
-  if (reply.kind == ReplyKind::kNak) [[unlikely]]
-    return send_later(sender.link, index, world_.nics[sender.nic].profile.nak_delay);
-  send_before_data(sender.link, index);
+  if (reply.kind != ReplyKind::kNak) [[likely]]
+    return send_before_data(sender.link, index);
+  const NicProfile& profile = world_.nics[sender.nic].profile;
+  send_later(sender.link, index, profile.nak_delay);
+  if (profile.cnp_with_nak) controls_.send_cnp(qp);
 }
 
 inline void Engine::catch_up(Port& port) {

@@ -167,7 +167,7 @@ def test_papers_have_titles_and_the_largest_comes_first() -> None:
     papers = papers_of(CLAIMS)
     assert set(papers) == {
         *("rogue", "irn", "rocc", "hpcc", "rdma-at-scale", "ecn-or-delay", "dctcp", "swift", "powertcp"),
-        *("uet", "reps", "smartt"),
+        *("uet", "reps", "smartt", "measured-nics"),
     }
     assert next(iter(papers)) == "rogue"
     assert papers["hpcc"] == "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019"

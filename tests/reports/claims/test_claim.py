@@ -148,6 +148,11 @@ def test_digest_of_measures_depends_on_content_and_not_on_the_directory(tmp_path
         ({"order_of_magnitude": "Why."}, {Badge.ORDER_OF_MAGNITUDE: "Why."}, "published, order of magnitude"),
         ({"vacuous_alone": "Why."}, {Badge.VACUOUS_ALONE: "Why."}, "published, vacuous alone"),
         ({"contradicted_by": "Why."}, {Badge.CONTRADICTED: "Why."}, "published, contradicted"),
+        (
+            {"measured_by_others": {"nic": "X", "conditions": "idle", "source": "https://x.org"}},
+            {Badge.MEASURED_BY_OTHERS: "X; idle; https://x.org"},
+            "published, hardware, measured by others",
+        ),
     ],
 )
 def test_badge_has_its_reason_and_excludes_a_claim_from_the_headline(

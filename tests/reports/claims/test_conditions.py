@@ -55,6 +55,11 @@ def test_factor_point_wins_over_the_experiment(sweep: Results) -> None:
     ("condition", "reason"),
     [
         ({"parameter": "workload.senders", "equals": 8}, None),
+        ({"parameter": "workload.senders", "equals": (4, 8)}, None),
+        (
+            {"parameter": "workload.senders", "equals": (4, 16)},
+            "workload.senders is 8 in this run; the claim needs one of 4, 16",
+        ),
         ({"parameter": "workload.senders", "at_least": 2}, None),
         (
             {"parameter": "workload.senders", "equals": 4},
