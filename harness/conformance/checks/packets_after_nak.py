@@ -10,8 +10,8 @@ from rogue.simulator import NicProfile
 
 LOST, PACKETS = 65, 512
 """The first 65 packets have asked for no ACK, or for one. When the late NAK comes, 129 packets or more have
-left, so that a window of 129 has closed. The NAK opens it by the packets since the last ACK: the most that are
-read then."""
+left, so that a window of 129 has closed. The NAK opens it by the packets since the last ACK, which is then
+the most that can be read."""
 KEPT, SHIFTED = "at the same packets", "counted on"
 
 
