@@ -1,4 +1,4 @@
-"""What a requester sends after a NAK: new packets before it goes back, and the next request for an ACK."""
+"""After a NAK: new packets that leave before the requester goes back, and the next request for an ACK."""
 
 from collections.abc import Iterator
 from itertools import pairwise
