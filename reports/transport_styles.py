@@ -27,9 +27,9 @@ class TransportStyle:
 
 TRANSPORT_STYLES: Final[dict[str, TransportStyle]] = {
     "rogue": TransportStyle("RoGUE", "#0072b2", "#56b4e9", "o"),
-    "roce": TransportStyle("Native RoCE", "#c44e00", "#ff9a57", "s", "--"),
+    "roce": TransportStyle("Native RoCE without PFC", "#c44e00", "#ff9a57", "s", "--"),
     "rogue-uc": TransportStyle("RoGUE over UC", "#2f8fc4", "#9bd4f5", "^", "-."),
-    "roce-uc": TransportStyle("Native RoCE over UC", "#a8324a", "#ff8fa3", "v", ":"),
+    "roce-uc": TransportStyle("Native RoCE over UC without PFC", "#a8324a", "#ff8fa3", "v", ":"),
     "roce+pfc": TransportStyle("RoCE with PFC", "#8f6a00", "#f0c53c", "D", "-."),
     "roce+dcqcn": TransportStyle("RoCE with DCQCN", "#a3487c", "#e8a0cb", "P", "--"),
     "roce+timely": TransportStyle("RoCE with TIMELY", "#5c5c9e", "#b3b3ec", "X", ":"),
@@ -134,14 +134,16 @@ def styles_of(transports: Iterable[tuple[str, str]]) -> dict[str, TransportStyle
     one, so that no two of a run look alike.
     """
     names = {label: transport for transport, label in transports}
+    often = Counter(names.values())
     styles = {label: TRANSPORT_STYLES[label] for label in names if names[label] == label in TRANSPORT_STYLES}
     for label, transport in names.items():
         if label not in styles:
-            styles[label] = _spare_style(transport, label, list(styles.values()))
+            name = _name(transport, label, is_alone=often[transport] == 1)
+            styles[label] = _spare_style(transport, name, list(styles.values()))
     return {label: styles[label] for label in names}
 
 
-def _spare_style(transport: str, label: str, used: Sequence[TransportStyle]) -> TransportStyle:
+def _spare_style(transport: str, name: str, used: Sequence[TransportStyle]) -> TransportStyle:
     """Return an unused look with the least used colour, marker and line."""
     family = TRANSPORT_STYLES.get(transport) or TRANSPORT_STYLES.get(transport.removesuffix("+pfc"))
     often = Counter(style.colour for style in used)
@@ -153,14 +155,20 @@ def _spare_style(transport: str, label: str, used: Sequence[TransportStyle]) -> 
     taken = {(style.marker, style.line) for style in alike if style.colour == colours[0]}
     free = [pair for pair in product(_SPARE_MARKERS, _SPARE_LINES) if pair not in taken]
     marker, line = min(free, key=lambda pair: (markers[pair[0]], lines[pair[1]]))
-    return TransportStyle(_name(transport, label), *colours, marker, line)
+    return TransportStyle(name, *colours, marker, line)
 
 
-def _name(transport: str, label: str) -> str:
-    """Return a label as the user wrote it; else the name of the transport, with its parameters if any."""
+def _name(transport: str, label: str, *, is_alone: bool) -> str:
+    """Return a label as the user wrote it; else the name of the transport and what tells it from the others.
+
+    A transport that no other of the run has goes by its name and its `variant`; if there are more, each has
+    all its parameters.
+    """
     if label != transport and not label.startswith(f"{transport},"):
         return label
     known = TRANSPORT_STYLES.get(transport)
     name = known.name if known else _spoken(transport)
-    parameters = label.removeprefix(transport).removeprefix(",")
-    return f"{name} ({', '.join(parameters.split(','))})" if parameters else name
+    parameters = label.removeprefix(transport).removeprefix(",").split(",")
+    if is_alone:
+        parameters = [each.removeprefix("variant=") for each in parameters if each.startswith("variant=")]
+    return f"{name} ({', '.join(parameters)})" if any(parameters) else name

@@ -15,7 +15,8 @@ class RetryRules:
     does a NAK, which acknowledges all packets before its own: with ``refills_per_verb`` only if these end a
     verb. With ``ignores_naks`` the card ignores NAKs from a retry until the retries are refilled, and waits
     for its timeout. With ``is_endless_at_seven`` seven retries never run out. With ``waits_at_read_gap`` a
-    gap in the responses to a READ is no NAK.
+    gap in the responses to a READ is no NAK. A requester asks for an ACK at every ``ack_every_packets``-th
+    packet of a verb; with ``keeps_ack_count`` at every such packet that it sends, also if it is sent again.
 
     Source of the defaults: InfiniBand architecture, volume 1, 9.7.5.1.2 (a NAK acknowledges what is before
     it), 9.9.2.1.1 (the counter is reloaded whenever an outstanding request is cleared). A request is a packet
@@ -26,6 +27,7 @@ class RetryRules:
     ignores_naks: bool = False
     is_endless_at_seven: bool = False
     waits_at_read_gap: bool = False
+    keeps_ack_count: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +43,23 @@ class NicProfile:
 
     A card that ``withholds_next_verb`` sends, after a loss, each verb only when the one before it has been
     acknowledged, until all that was under way has been sent again. A reliable connection has at most
-    ``unacknowledged_packets_max`` packets on their way (0 = no limit). The PCI terms are nanoseconds by which
-    host software sees a completion after the packet that completes it, and by which its timestamp is later:
-    of RC verbs with data (``pci_rc_ns``, and ``pci_late_ns`` more with ``pci_late_probability``), and of
-    empty UC messages that are received (``pci_uc_ns``). Completions keep their order.
+    ``unacknowledged_packets_max`` packets on their way (0 = no limit). When a NAK comes, at most
+    ``packets_after_nak_max`` packets that the window allows still leave before the first one that is sent
+    again: the card has taken them up before. If the window had closed, these are packets that the NAK allows,
+    because it acknowledges all before its own.
 
-    ``retry_rules``, ``nak_delay_ns`` and ``resend_delay_ns`` hold for go-back-N. The first time is that from
-    the packet that shows a gap to its NAK, the second that from a NAK (or a gap in READ responses) to the
-    first packet that the queue pair sends again, and ``cnp_delay_ns`` is that from a marked packet to its
-    CNP. The least time between CNPs is ``cnp_interval_ns``, by default that of the congestion control;
-    ``cnp_scope`` says what shares it. With ``cnp_with_nak`` a NAK draws a CNP, as a marked packet does. No
-    timeout is shorter than ``timeout_min_ns``. Source of these quantities: Yu et al., "Understanding the
-    micro-behaviors of hardware offloaded network stacks with Lumina", SIGCOMM 2023.
+    The PCI terms are nanoseconds by which host software sees a completion after the packet that completes it,
+    and by which its timestamp is later: of RC verbs with data (``pci_rc_ns``, and ``pci_late_ns`` more with
+    ``pci_late_probability``), and of empty UC messages that are received (``pci_uc_ns``). Completions keep
+    their order.
+
+    ``retry_rules``, ``packets_after_nak_max``, ``nak_delay_ns`` and ``resend_delay_ns`` hold for go-back-N.
+    The first time is that from the packet that shows a gap to its NAK, the second that from a NAK (or a gap
+    in READ responses) to the first packet that the queue pair sends again, and ``cnp_delay_ns`` is that from
+    a marked packet to its CNP. The least time between CNPs is ``cnp_interval_ns``, by default that of the
+    congestion control; ``cnp_scope`` says what shares it. With ``cnp_with_nak`` a NAK draws a CNP, as a
+    marked packet does. No timeout is shorter than ``timeout_min_ns``. Source of these quantities: Yu et al.,
+    "Understanding the micro-behaviors of hardware offloaded network stacks with Lumina", SIGCOMM 2023.
     """
 
     name: str
@@ -65,6 +72,7 @@ class NicProfile:
     ack_every_packets: int
     withholds_next_verb: bool = False
     unacknowledged_packets_max: int = 0
+    packets_after_nak_max: int = 0
     pci_rc_ns: int = 0
     pci_uc_ns: int = 0
     pci_late_ns: int = 0

@@ -17,13 +17,20 @@ MEASURED: Final = "measured"
 NUMBERS: Final = (
     "ack_every_packets",
     "unacknowledged_packets_max",
+    "packets_after_nak_max",
     "nak_delay_ns",
     "resend_delay_ns",
     "cnp_delay_ns",
     "cnp_interval_ns",
     "timeout_min_ns",
 )
-RETRY_RULES: Final = ("refills_per_verb", "ignores_naks", "is_endless_at_seven", "waits_at_read_gap")
+RETRY_RULES: Final = (
+    "refills_per_verb",
+    "ignores_naks",
+    "is_endless_at_seven",
+    "waits_at_read_gap",
+    "keeps_ack_count",
+)
 RULES: Final = (*RETRY_RULES, "cnp_with_nak")
 """Fields that are true or false."""
 MEASURABLE: Final = (*NUMBERS, *RULES)

@@ -210,13 +210,13 @@ def topics_of(manifest: Manifest) -> list[tuple[Headline, ...]]:
 def subject_of(results: Results) -> str:
     """Return the transport that the question names first; else the first one of the experiment.
 
-    A name counts as a whole word, and of two names at one place the longer one. The case of a single letter
-    matters, because "a" is a word.
+    A name counts as a whole word, without parameters and "without PFC" behind it, and of two names at one
+    place the longer one. The case of a single letter matters, because "a" is a word.
     """
     question, settings = results.run.manifest.question or "", results.measured_settings
     places = {}
     for setting in settings:
-        name = setting.style.name
+        name = setting.style.name.partition(" (")[0].removesuffix(" without PFC")
         found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.I if len(name) > 1 else 0)
         if found:
             places[setting.transport] = (found.start(), -len(name))

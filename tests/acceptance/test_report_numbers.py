@@ -195,7 +195,9 @@ def test_legends_and_words_say_what_the_tables_say(report: Report) -> None:
     figure = next(each for each in report.page.all("figure") if "probe_latency" in str(each.attributes))
     legend = [spaced(element.text) for element in figure.all("text")]
     words = spaced(next(each for each in figure.all("details") if "in words" in each.text).text)
-    for name, transport in zip(("RoGUE", "Native RoCE", "DCTCP"), transports(report), strict=True):
+    for name, transport in zip(
+        ("RoGUE", "Native RoCE without PFC", "DCTCP"), transports(report), strict=True
+    ):
         (entry,) = (each for each in legend if each.startswith(f"{name} ("))
         what = entry.removeprefix(f"{name} (").removesuffix(")")
         if not what.endswith(" lost"):

@@ -91,7 +91,9 @@ class TestRun:
         head = words.index("Transport")
         assert any("*: the best of each measure, and what is level with it." in each for each in lines)
         assert lines[-1].startswith("note: Each number is from one run")
-        assert any(line.startswith("RoGUE ") and "; Native RoCE is " in line for line in lines), lines
+        assert any(line.startswith("RoGUE ") and "; Native RoCE without PFC is " in line for line in lines), (
+            lines
+        )
         assert {"RoGUE", "Native"} <= set(words[head:])
         assert place == f"report: {done.run}/report.html"
         manifest = read_manifest(tmp_path / done.run)

@@ -53,6 +53,8 @@ PROFILES = (
     replace(CX3PRO, limiters=1),
     replace(IDEAL, limiter_scope="per_priority", limiters=2),
     replace(IDEAL, unacknowledged_packets_max=5),
+    replace(IDEAL, unacknowledged_packets_max=9, packets_after_nak_max=4, ack_every_packets=4,
+            retry_rules=RetryRules(keeps_ack_count=True)),
     replace(IDEAL, nak_delay_ns=3_000, resend_delay_ns=2_000, cnp_delay_ns=1_500, cnp_interval_ns=4_000,
             cnp_scope="per_ip", retry_rules=RetryRules(True, True, True, True)),
     replace(CX4, nak_delay_ns=1, cnp_delay_ns=9_000, cnp_scope="per_port", cnp_with_nak=True,

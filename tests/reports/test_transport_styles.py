@@ -83,7 +83,7 @@ def test_unknown_transport_gets_the_same_look_every_time() -> None:
 def test_label_is_used_as_written_and_a_variant_is_named_after_its_transport() -> None:
     variant = style_of("rogue", "rogue-25us")
     assert variant.name == "rogue-25us"
-    assert style_of("rogue", "rogue,cwnd_initial_packets=50").name == "RoGUE (cwnd_initial_packets=50)"
+    assert style_of("rogue", "rogue,variant=new,cwnd_initial_packets=50").name == "RoGUE (new)"
     assert style_of("roce+dcqcn", "dctcp").name == "dctcp", "a label, although a transport has that name"
     assert style_of("rogue", "rogue") == style_of("rogue")
 
@@ -141,10 +141,20 @@ def test_display_names(name: str, said: str) -> None:
     assert style_of(name).name == said
 
 
-def test_name_of_a_transport_with_parameters() -> None:
-    timely = style_of("roce+timely+pfc", "roce+timely+pfc,variant=ns3-rdma,initial_rate=9.5Gbps")
-    assert timely.name == "RoCE with TIMELY and PFC (variant=ns3-rdma, initial_rate=9.5Gbps)"
-    assert style_of("rogue", "rogue,rtt_noise=5us").name == "RoGUE (rtt_noise=5us)"
+def test_parameters_are_named_if_they_tell_two_transports_apart() -> None:
+    timely, rogue = "roce+timely+pfc,variant=ns3-rdma,initial_rate=9.5Gbps", "rogue,rtt_noise=5us"
+    names = {
+        label: style.name
+        for label, style in styles_of(
+            [("roce+timely+pfc", timely), ("rogue", rogue), ("rogue", "rogue"), ("roce", "roce")]
+        ).items()
+    }
+    assert names == {
+        timely: "RoCE with TIMELY and PFC (ns3-rdma)",
+        rogue: "RoGUE (rtt_noise=5us)",
+        "rogue": "RoGUE",
+        "roce": "Native RoCE without PFC",
+    }
     assert style_of("roce+timely+pfc", "by packets").name == "by packets"
 
 

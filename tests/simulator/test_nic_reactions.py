@@ -114,6 +114,36 @@ def test_delays_of_a_nak_and_of_what_it_asks_for() -> None:
     assert resent[0] - arrivals_ps[0] < 1_000_000
 
 
+def sent(profile: NicProfile, kind: str = "write", **connection: Any) -> list[int]:
+    """Return the numbers of what h0 sends, or of h1's ACKs, when packet 4 of 20 is lost."""
+    rows = pd.DataFrame(run(profile, lost(4), **connection)[1].packet_table())
+    port = "h0->s0" if kind == "write" else "h1->s0"
+    return [int(psn) for psn in rows["psn"][(rows["port"] == port) & (rows["kind"] == kind)]]
+
+
+def test_packets_that_the_card_has_taken_up_leave_after_the_nak() -> None:
+    at_once = sent(IDEAL)
+    resent = at_once.index(4, 5)
+    lagging = sent(replace(IDEAL, packets_after_nak_max=3))
+    assert lagging[: resent + 4] == [*range(resent + 3), 4]
+    assert sent(replace(IDEAL, packets_after_nak_max=100)) == [*range(20), *range(4, 20)]
+
+
+@pytest.mark.parametrize(("most", "new"), [(0, []), (3, [8, 9, 10]), (100, [8, 9, 10, 11])])
+def test_a_nak_opens_a_closed_window_before_the_card_goes_back(most: int, new: list[int]) -> None:
+    """The NAK for packet 4 acknowledges four packets."""
+    profile = replace(IDEAL, unacknowledged_packets_max=8, packets_after_nak_max=most)
+    assert sent(profile)[: 9 + len(new)] == [*range(8), *new, 4]
+
+
+def test_the_count_to_the_next_request_for_an_ack_includes_what_is_sent_again() -> None:
+    """Twelve packets leave before packet 4 is sent again, so that the next request is the sixth after it."""
+    counting = replace(IDEAL, retry_rules=RetryRules(keeps_ack_count=True))
+    assert sent(counting).index(4, 5) == 12
+    assert sent(IDEAL, "ack", ack_every_packets=6) == [5, 11, 17, 19]
+    assert sent(counting, "ack", ack_every_packets=6) == [9, 15, 19]
+
+
 def cnps(profile: NicProfile, marks_ns: tuple[int, ...] = (0,)) -> list[int]:
     """Two flows from h0 and one from h1 send a marked packet each time to h2; when h2 sends CNPs."""
     simulation = Star(hosts=3, profile=profile).build()

@@ -31,6 +31,7 @@ struct RetryRules {
   bool ignores_naks = false;         // from a retry until the counter is refilled
   bool is_endless_at_seven = false;  // seven retries never run out
   bool waits_at_read_gap = false;    // a gap in the responses to a READ is no NAK
+  bool keeps_ack_count = false;      // a request for an ACK follows so many packets, also those sent again
 };
 
 // What shares the interval of CNPs. The numbers are those of simulator/profiles.py.
@@ -41,8 +42,9 @@ struct NicProfile {
   BitsPerSecond rate_step;           // requested rates are rounded up to a multiple; 0 = exact
   Bytes actuation_lag_max;           // wire bytes that still leave at the old rate, at most
   double clock_drift_ppm_max = 0;    // 0: it also starts at 0
-  bool withholds_next_verb = false;  // this and the next: see RequesterSettings
+  bool withholds_next_verb = false;  // this and the next two: see RequesterSettings
   std::uint64_t unacknowledged_packets_max = 0;
+  std::uint64_t packets_after_nak_max = 0;
   std::int64_t pci_rc_ns = 0;  // these four: see PciDelay
   std::int64_t pci_uc_ns = 0;
   std::int64_t pci_late_ns = 0;

@@ -28,7 +28,8 @@ struct FieldsOf<RetryRules> {
   static constexpr auto kTable = std::tuple(Field{"refills_per_verb", &RetryRules::refills_per_verb},
                                             Field{"ignores_naks", &RetryRules::ignores_naks},
                                             Field{"is_endless_at_seven", &RetryRules::is_endless_at_seven},
-                                            Field{"waits_at_read_gap", &RetryRules::waits_at_read_gap});
+                                            Field{"waits_at_read_gap", &RetryRules::waits_at_read_gap},
+                                            Field{"keeps_ack_count", &RetryRules::keeps_ack_count});
 };
 
 template <>
@@ -39,6 +40,7 @@ struct FieldsOf<NicProfile> {
       Field{"clock_drift_ppm_max", &NicProfile::clock_drift_ppm_max},
       Field{"withholds_next_verb", &NicProfile::withholds_next_verb},
       Field{"unacknowledged_packets_max", &NicProfile::unacknowledged_packets_max},
+      Field{"packets_after_nak_max", &NicProfile::packets_after_nak_max},
       Field{"pci_rc_ns", &NicProfile::pci_rc_ns}, Field{"pci_uc_ns", &NicProfile::pci_uc_ns},
       Field{"pci_late_ns", &NicProfile::pci_late_ns},
       Field{"pci_late_probability", &NicProfile::pci_late_probability},

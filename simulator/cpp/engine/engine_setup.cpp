@@ -74,7 +74,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                    .is_unreliable = configuration.is_unreliable,
                                    .retrying = nic.profile.retrying,
                                    .withholds_next_verb = nic.profile.withholds_next_verb,
-                                   .unacknowledged_packets_max = nic.profile.unacknowledged_packets_max};
+                                   .unacknowledged_packets_max = nic.profile.unacknowledged_packets_max,
+                                   .packets_after_nak_max = nic.profile.packets_after_nak_max};
   world_.senders.push_back(
       {.requester = RcRequester(settings),
        .route = static_cast<std::uint32_t>(world_.routes.size()),

@@ -83,6 +83,7 @@ struct RequesterSettings {
   RetryRules retrying{};
   bool withholds_next_verb = false;  // until the one before it is acknowledged, while it recovers from a loss
   std::uint64_t unacknowledged_packets_max = 0;  // of a reliable connection; 0 = no limit
+  std::uint64_t packets_after_nak_max = 0;       // that leave before the first one that is sent again
 
   std::uint64_t cap_packets() const {
     return is_unreliable || unacknowledged_packets_max == 0 ? kNoWindow : unacknowledged_packets_max;

@@ -34,6 +34,7 @@ class alignas(64) RcRequester {
         retries_left_(settings.retry_count),
         cap_packets_(settings.cap_packets()),
         window_packets_(cap_packets_),
+        after_nak_max_(settings.packets_after_nak_max),
         retransmit_timeout_(settings.is_unreliable ? kNever : settings.retransmit_timeout) {}
 
   // Adds a verb; the numbers and sizes of its packets follow from it.
@@ -86,7 +87,7 @@ class alignas(64) RcRequester {
   PacketPlan plan() const {
     const bool is_first = next_psn_ == verb_first_psn_;
     const bool is_last = next_psn_ == verb_last_psn_;
-    const auto nth = static_cast<std::uint32_t>(next_psn_ - verb_first_psn_) + 1;
+    const auto nth = static_cast<std::uint32_t>(next_psn_ - verb_first_psn_) + 1 + ack_shift_;
     const bool wants_ack = is_last || ack_every_packets_ == 1 || nth % ack_every_packets_ == 0;
     return {is_last ? verb_last_payload_bytes_ : mtu_bytes_, is_first, is_last, wants_ack};
   }
@@ -106,11 +107,14 @@ class alignas(64) RcRequester {
     }
     ++next_psn_;
     if (plan.is_last) load_next_verb();
+    if (!has_packet()) [[unlikely]]
+      go_back_if_due();
   }
 
   void on_described_sent(const PacketDescription& packet, Picoseconds end) {
-    if (packet.kind == PacketKind::kReadRequest) return on_read_sent(packet, end);
-    on_sent(plan(), end);
+    if (packet.kind != PacketKind::kReadRequest) return on_sent(plan(), end);
+    on_read_sent(packet, end);
+    if (!has_packet()) go_back_if_due();
   }
 
   // ACK of `psn` and everything before it. `on_done(verb)` is called for each verb it completes. Like the
@@ -134,9 +138,14 @@ class alignas(64) RcRequester {
     const std::uint64_t expected = widen(psn);
     if (expected < unacknowledged_psn_ || expected >= sent_psn_) return true;  // stale
     ++counters_.naks;
+    const std::uint64_t allowed = has_packet() ? sendable_psn_ : kNone;
     acknowledge_below(std::min(expected, missing_response()), now, on_done, retrying_.refills_per_verb);
     if (retrying_.ignores_naks && is_retrying_) return true;
-    return retry();
+    if (after_nak_max_ == 0) return retry();
+    if (!take_retry()) return false;
+    go_back_psn_ = std::min({go_back_psn_, allowed, next_psn_ + after_nak_max_});
+    reconsider_waiting();
+    return true;
   }
 
   // A response to a READ; if it is the last, `left` is its left_nic. Sets `is_accepted` if its bytes count.
@@ -291,17 +300,47 @@ class alignas(64) RcRequester {
     if (verbs_.head() < next_verb_) --reads_under_way_;
   }
 
-  bool retry() {
+  bool take_retry() {
     if (retries_left_ == 0) return false;
     if (!retrying_.is_endless_at_seven || retry_count_ != 7) --retries_left_;
-    is_gap_known_ = is_retrying_ = true;
-    if (withholds_next_verb_) recovery_end_psn_ = std::max(recovery_end_psn_, sent_psn_);
-    rewind_to(unacknowledged_psn_);
+    return is_gap_known_ = is_retrying_ = true;
+  }
+
+  bool retry() {
+    if (!take_retry()) return false;
+    go_back();
     return true;
   }
 
+  void go_back() {
+    if (withholds_next_verb_) recovery_end_psn_ = std::max(recovery_end_psn_, sent_psn_);
+    go_back_psn_ = kNone;
+    rewind_to(unacknowledged_psn_);
+  }
+
+  // After a NAK packets leave that the card has already taken up: those that the window allows, or if it had
+  // closed, those that the NAK allows. Source: Linux rxe (rxe_comp.c, check_ack() wakes the requester before
+  // COMPST_ERROR_RETRY; rxe_req.c, RXE_INFLIGHT_SKBS_PER_QP_HIGH).
+  void go_back_if_due() {
+    if (go_back_psn_ != kNone) go_back();
+  }
+
   void rewind_to(std::uint64_t psn) {
+    const std::uint64_t since = place_in_verb() + ack_shift_;
     next_psn_ = psn;
+    skip_to_verb_of(psn);
+    if (retrying_.keeps_ack_count) keep_ack_count(since);
+  }
+
+  std::uint64_t place_in_verb() const { return next_psn_ > verb_last_psn_ ? 0 : next_psn_ - verb_first_psn_; }
+
+  // `since` packets have left after the last one that asked for an ACK, or a multiple of its period more.
+  void keep_ack_count(std::uint64_t since) {
+    const std::uint64_t place = place_in_verb() % ack_every_packets_;
+    ack_shift_ = static_cast<std::uint32_t>((since + ack_every_packets_ - place) % ack_every_packets_);
+  }
+
+  void skip_to_verb_of(std::uint64_t psn) {
     reads_under_way_ = 0;
     for (next_verb_ = verbs_.head(); next_verb_ != verbs_.tail(); ++next_verb_) {
       const Verb& verb = verbs_[next_verb_];
@@ -314,13 +353,15 @@ class alignas(64) RcRequester {
   void start_at(std::uint64_t psn) {
     unacknowledged_psn_ = next_psn_ = sent_psn_ = posted_psn_ = sendable_psn_ = psn;
     next_verb_ = verbs_.tail();
-    recovery_end_psn_ = reads_posted_ = reads_under_way_ = 0;
+    recovery_end_psn_ = reads_posted_ = reads_under_way_ = ack_shift_ = 0;
+    go_back_psn_ = kNone;
     is_gap_known_ = is_retrying_ = false;
     deadline_ = kNever;
   }
 
   void load_next_verb() {
     ++next_verb_;
+    ack_shift_ = 0;
     if (next_psn_ != posted_psn_) load_verb();
   }
 
@@ -329,7 +370,7 @@ class alignas(64) RcRequester {
     const Verb& verb = verbs_[next_verb_];
     verb_first_psn_ = verb.first_psn;
     verb_last_psn_ = verb.last_psn;
-    verb_last_payload_bytes_ = verb.last_payload_bytes;
+    verb_last_payload_bytes_ = static_cast<std::uint16_t>(verb.last_payload_bytes);
     is_plain_ = verb.kind == VerbKind::kWrite && !verb.immediate && !verb.moves_bytes && !is_described_;
     const bool is_withheld = verb.first_psn < recovery_end_psn_ && unacknowledged_psn_ < verb.first_psn;
     const bool has_to_wait = is_withheld || (verb.kind == VerbKind::kRead && reads_under_way_ == kReadsMax);
@@ -337,10 +378,16 @@ class alignas(64) RcRequester {
   }
 
   void reconsider_waiting() {
-    if (next_psn_ != posted_psn_) return load_verb();
-    sendable_psn_ = posted_psn_;
+    if (next_psn_ == posted_psn_) {
+      sendable_psn_ = posted_psn_;
+    } else {
+      load_verb();
+    }
+    if (!has_packet()) go_back_if_due();
   }
-  std::uint64_t allowed_psn() const { return std::min(posted_psn_, unacknowledged_psn_ + window_packets_); }
+  std::uint64_t allowed_psn() const {
+    return std::min({posted_psn_, unacknowledged_psn_ + window_packets_, go_back_psn_});
+  }
 
   // Fields that a departure needs, in one cache line.
   std::uint64_t next_psn_ = 0;      // to be sent next
@@ -348,8 +395,9 @@ class alignas(64) RcRequester {
   std::uint64_t sendable_psn_ = 0;  // one past the last that need not wait
   std::uint64_t verb_first_psn_ = 0, verb_last_psn_ = 0;
   std::uint64_t unacknowledged_psn_ = 0;
-  std::uint32_t verb_last_payload_bytes_ = 0;
   std::uint32_t mtu_bytes_, ack_every_packets_;
+  std::uint32_t ack_shift_ = 0;  // by which a request for an ACK comes before its place in the verb
+  std::uint16_t verb_last_payload_bytes_ = 0;
   bool is_plain_ = true;
   bool is_unreliable_, is_described_ = is_unreliable_;  // every packet
   bool withholds_next_verb_;
@@ -361,7 +409,8 @@ class alignas(64) RcRequester {
   bool is_gap_known_ = false, is_retrying_ = false;  // retrying: since the retries were refilled
   std::uint64_t recovery_end_psn_ = 0;  // what lies below has been lost or discarded, and is sent again
   std::uint64_t cap_packets_, window_packets_;  // largest numbers in flight: the card's limit, and within it
-  std::uint64_t next_verb_ = 0;                 // running number of the verb that next_psn_ lies in
+  std::uint64_t after_nak_max_, go_back_psn_ = kNone;  // going back when this one is next
+  std::uint64_t next_verb_ = 0;                        // running number of the verb that next_psn_ lies in
   Picoseconds retransmit_timeout_;
   VerbRing verbs_;
   Bytes posted_bytes_, read_bytes_;

@@ -102,7 +102,8 @@ def test_missing_setting_is_a_regression(tmp_path: Path, capsys: Shown) -> None:
     write_manifest(both, manifest(cells))
     assert gate(both, run(tmp_path / "one", TIMES_MS)) is ExitCode.REGRESSION
     assert (
-        "Native RoCE, result: the candidate has no finished cell of this setting" in capsys.readouterr().out
+        "Native RoCE without PFC, result: the candidate has no finished cell of this setting"
+        in capsys.readouterr().out
     )
 
 

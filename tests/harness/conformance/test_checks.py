@@ -149,6 +149,7 @@ ROWS: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 PROFILE: Mapping[str, Mapping[str, Any]] = {
     "ack_coalescing": {"ack_every_packets": 16},
     "packets_under_way": {"unacknowledged_packets_max": 129},
+    "packets_after_nak": {"packets_after_nak_max": 65},
     "retries_refilled": {"retry_rules": RetryRules(refills_per_verb=True)},
 }
 """A changed parameter of the profile by check."""

@@ -17,7 +17,8 @@ EXPERIMENT = str(shipped("experiments") / "conformance.yml")
 CARD = """like: cx4
 values:
   {ack_every_packets: 16, nak_delay_ns: 2000, resend_delay_ns: 5000, cnp_delay_ns: 3000,
-   unacknowledged_packets_max: 100, waits_at_read_gap: true, ignores_naks: true, refills_per_verb: true}
+   unacknowledged_packets_max: 100, packets_after_nak_max: 12, waits_at_read_gap: true, ignores_naks: true,
+   refills_per_verb: true, keeps_ack_count: true}
 """
 
 
@@ -35,7 +36,7 @@ def test_a_card_measured_on_the_simulator_is_the_card(
     assert "like: cx4\n" in measured.read_text()
     found, given = profile_named(str(measured)), profile_named(str(card))
     assert found is not None and given is not None
-    assert found.unacknowledged_packets_max == 100
+    assert (found.unacknowledged_packets_max, found.packets_after_nak_max) == (100, 12)
     for field in ("ack_every_packets", "nak_delay_ns", "resend_delay_ns", "cnp_delay_ns"):
         assert getattr(found, field) == pytest.approx(getattr(given, field), abs=20)
     assert found.retry_rules == given.retry_rules

@@ -206,7 +206,9 @@ def test_order_of_two_settings_needs_intervals_apart(
     measured["rogue"], measured["roce"] = MeanInterval(mean, low, high, 5), MeanInterval(0.5, 0.47, 0.53, 5)
     outcome = judge(results, **side("above"))
     assert outcome.verdict is verdict
-    assert "Expected: above 0.500 (Native RoCE, 95 % interval 0.470 to 0.530)." in outcome.sentence
+    assert (
+        "Expected: above 0.500 (Native RoCE without PFC, 95 % interval 0.470 to 0.530)." in outcome.sentence
+    )
     assert ("The intervals overlap: more runs may" in outcome.sentence) is (verdict is Verdict.UNDECIDED)
     missed_number = judge(results, published=9.0, **ABOVE_ROCE)
     expected = Verdict.RIGHT_SIGN if verdict is Verdict.AGREES else Verdict.MISSED
@@ -254,7 +256,7 @@ def test_ratio_to_another_transport_is_taken_repetition_by_repetition(pairs: Res
         ratios = [(value["rogue", load, r] or 0) / (value["roce", load, r] or 1) for r in "12"]
         assert outcome.measured is not None
         assert outcome.measured.mean == pytest.approx(sum(ratios) / 2)
-        assert "Numbers are ratios to Native RoCE." in outcome.sentence
+        assert "Numbers are ratios to Native RoCE without PFC." in outcome.sentence
 
 
 def test_ratio_to_another_factor_point(pairs: Results) -> None:

@@ -208,7 +208,7 @@ def test_ratio_needs_repetitions_that_both_have(results: Results) -> None:
 
 
 def test_reference_in_words() -> None:
-    assert reference_text(Reference(transport="roce")) == "Native RoCE"
+    assert reference_text(Reference(transport="roce")) == "Native RoCE without PFC"
     assert reference_text(Reference(at={"workload.load": 0.1})) == "the same at load 0.1"
 
 

@@ -68,8 +68,8 @@ def test_a_row_is_one_factor_point(sweep: Results) -> None:
     "labels",
     [
         ["word " * 30],
-        ["RoGUE", "Native RoCE", "RoCE with DCQCN"],
-        [f"Native RoCE (median 21{n} ms)" for n in range(9)],
+        ["RoGUE", "Native RoCE without PFC", "RoCE with DCQCN"],
+        [f"Native RoCE without PFC (median 21{n} ms)" for n in range(9)],
     ],
 )
 def test_a_legend_stays_on_the_page_above_the_panels(labels: list[str], width: float) -> None:

@@ -132,7 +132,7 @@ def test_bars_are_means_with_their_repetitions(random_transfers: Results, tmp_pa
 
 def test_points_of_a_sweep_are_means_on_readable_axes(pings: Results) -> None:
     rows = data("factor_sweep", pings, panel="Completion, mean").groupby("series")["mean"]
-    assert rows.get_group("Native RoCE").tolist() == pytest.approx([4_000, 62_000, 944_000])
+    assert rows.get_group("Native RoCE without PFC").tolist() == pytest.approx([4_000, 62_000, 944_000])
     assert rows.get_group("RoGUE").tolist() == pytest.approx([4_400, 68_200, 1_038_400])
     with figure_look():
         (axis,) = FIGURES["factor_sweep"]().draw(pings).axes
@@ -172,7 +172,7 @@ def test_two_factors_are_lines_and_fields(crossed: Results) -> None:
     assert [line.look.line for line in lines][:2] == ["-", "--"]
     drawn = data("factor_sweep", crossed, panel="Completion, mean").groupby("series")["mean"]
     assert drawn.get_group("RoGUE, verb read").tolist() == [2_000, 4_000, 8_000]
-    assert drawn.get_group("Native RoCE, verb read").tolist() == [2_000, 4_000]
+    assert drawn.get_group("Native RoCE without PFC, verb read").tolist() == [2_000, 4_000]
     with figure_look():
         rogue, roce, *_scales = FIGURES["two_factors"]().draw(crossed).axes
     assert [text.get_text() for text in rogue.get_xticklabels()] == ["2", "4", "8"]
@@ -180,7 +180,9 @@ def test_two_factors_are_lines_and_fields(crossed: Results) -> None:
     fields = [text.get_text().replace("\u202f", " ") for text in rogue.texts]
     assert fields == ["2 µs", "4 µs", "8 µs", "2 µs", "4 µs"]
     assert [patch.get_xy() for patch in roce.patches] == [(2, 0)], "8 senders that read never came back"
-    assert "Native RoCE, senders 8, verb read none (1 of 1 unfinished)" in words("two_factors", crossed)
+    assert "Native RoCE without PFC, senders 8, verb read none (1 of 1 unfinished)" in words(
+        "two_factors", crossed
+    )
 
 
 def test_scattered_points_of_a_search_have_no_lines(tmp_path: Path) -> None:

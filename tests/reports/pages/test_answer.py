@@ -72,7 +72,8 @@ def bold(results: Results, column: int = 1) -> list[str]:
 def test_winner_and_losers_have_their_numbers(tmp_path: Path) -> None:
     results = queues(tmp_path, {"rogue": [105, 106, 107], "roce": [3850, 3840, 3860], "dctcp": [94, 94, 95]})
     assert said(results) == [
-        "RoGUE has a median queue of 106 KB; DCTCP is better with 94.3 KB; Native RoCE is worse with 3.85 MB."
+        "RoGUE has a median queue of 106 KB; DCTCP is better with 94.3 KB; Native RoCE without PFC is worse"
+        " with 3.85 MB."
     ]
     assert bold(results) == ["DCTCP"]
     assert answer_of(results).figures[0] == "probe_latency"
@@ -106,7 +107,8 @@ def test_of_many_transports_the_extremes_are_said_and_all_are_in_the_table(tmp_p
         tmp_path, {name: [100 * place, 100 * place + 1] for place, name in enumerate(names, start=1)}
     )
     assert said(results) == [
-        "RoGUE has a median queue of 100 KB; 7 are worse, from Native RoCE (200 KB) to cubic (800 KB)."
+        "RoGUE has a median queue of 100 KB; 7 are worse, from Native RoCE without PFC (200 KB) to"
+        " cubic (800 KB)."
     ]
     assert len(table_of(results).rows) == len(names)
 
@@ -176,8 +178,9 @@ def test_measure_that_a_transport_lacks_is_no_loss(tmp_path: Path) -> None:
 
 def test_losses_and_a_measure_that_contradicts_are_said(results: Results) -> None:
     assert said(results) == [
-        "RoGUE has a median queue of 90.1 KB and leaves 16.7 % of its transfers unfinished; Native RoCE is"
-        " worse with 4.2 MB, leaves 16.5 % of its transfers unfinished and loses 25.0 % of its queue pairs."
+        "RoGUE has a median queue of 90.1 KB and leaves 16.7 % of its transfers unfinished; Native RoCE"
+        " without PFC is worse with 4.2 MB, leaves 16.5 % of its transfers unfinished and loses 25.0 % of"
+        " its queue pairs."
     ]
 
 
@@ -194,7 +197,7 @@ def test_void_measure_says_what_is_missing(tmp_path: Path) -> None:
     question = "Does a native RoCE transfer take longer?"
     run = write_cells(tmp_path, cells, {"kind": "incast"}, faults=[{"kind": "link_cut"}], question=question)
     first, *_ = said(Results(Run(run)))
-    assert first.startswith("Native RoCE has no mean completion time (")
+    assert first.startswith("Native RoCE without PFC has no mean completion time (")
     assert "RoGUE is better with 4 s" in first
 
 

@@ -100,7 +100,7 @@ def test_transport_that_failed_everywhere(tmp_path: Path) -> None:
     failed = cells_of("roce", "failed", 3, failure_kind="timeout", message="no answer after 30 s.\nmore\n")
     results = read(tmp_path, *cells_of("rogue", "ok", 3), *failed)
     assert failures(results) == [
-        "Native RoCE failed everywhere, in all 3 cells (timeout): no answer after 30 s."
+        "Native RoCE without PFC failed everywhere, in all 3 cells (timeout): no answer after 30 s."
     ]
 
 

@@ -219,10 +219,10 @@ def test_measures_of_testbeds_have_ratios(compared: SideBySide) -> None:
 
 
 def test_missing_result_is_a_dash_with_a_reason(compared: SideBySide) -> None:
-    own, its, ratio = row(compared, "All flows together", "Native RoCE")
+    own, its, ratio = row(compared, "All flows together", "Native RoCE without PFC")
     assert own != its == ratio == "–"
     assert compared.missing == (
-        "Native RoCE has no result on virtual (3 cells): the simulator has no roce yet",
+        "Native RoCE without PFC has no result on virtual (3 cells): the simulator has no roce yet",
     )
 
 

@@ -97,7 +97,10 @@ def test_first_screen_is_question_answer_table_and_figure(html: str, page: Page)
     chips = [a for a in page.all("a") if "chip" in (a.get("class") or "").split()]
     assert chips
     assert {chip["href"] for chip in chips} == {"#run1-claims"}
-    assert "Native RoCE failed in 1 of 3 cells (bug): ZeroDivisionError: division by zero." in page.text
+    assert (
+        "Native RoCE without PFC failed in 1 of 3 cells (bug): ZeroDivisionError: division by zero."
+        in page.text
+    )
     assert "Not run: RoCE with DCQCN (the simulator has no roce+dcqcn yet). Status" in page.text
 
 

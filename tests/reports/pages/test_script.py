@@ -52,12 +52,12 @@ def test_a_hidden_transport_is_nowhere_and_the_address_keeps_it(report: Path, tm
       return {{before, hidden, after: [cards(), lines() > 0, location.hash]}};
     """
     found = steps_in(report, tmp_path, steps)
-    both = ["RoGUE", "Native RoCE"]
+    both = ["RoGUE", "Native RoCE without PFC"]
     assert found["before"] == [both, True]
-    assert found["hidden"] == [["Native RoCE"], 0, False, "#view:hide=RoGUE"]
+    assert found["hidden"] == [["Native RoCE without PFC"], 0, False, "#view:hide=RoGUE"]
     assert found["after"] == [both, True, ""]
     kept = steps_in(report, tmp_path, f"{SHOWN} return {{cards: cards()}};", view="#view:hide=RoGUE")
-    assert kept["cards"] == ["Native RoCE"]
+    assert kept["cards"] == ["Native RoCE without PFC"]
 
 
 def test_pointer_shows_the_nearest_value(report: Path, tmp_path: Path) -> None:

@@ -38,9 +38,9 @@ def test_settings_are_transport_and_factor_point(tmp_path: Path) -> None:
     settings = settings_of(read_manifest(tmp_path).cells)
     assert [setting.title for setting in settings] == [
         "RoGUE, senders 2",
-        "Native RoCE, senders 2",
+        "Native RoCE without PFC, senders 2",
         "RoGUE, senders 4",
-        "Native RoCE, senders 4",
+        "Native RoCE without PFC, senders 4",
     ]
     assert [entry.id for entry in settings[0].entries] == ["rogue-2-r1", "rogue-2-r2"]
 
@@ -247,7 +247,9 @@ def test_answer_table_and_words_say_the_same(lossy: Results) -> None:
     _, roce = lossy.measured_settings
     assert ascii_spaces(spoken_text(lossy, roce, "probe_p50_ns")) == "none (60.0 % lost)"
     (sentence,) = map(ascii_spaces, answer_of(lossy).sentences)
-    said = "RoGUE has a median probe latency of 1 ms; Native RoCE is worse with none (60.0 % lost)"
+    said = (
+        "RoGUE has a median probe latency of 1 ms; Native RoCE without PFC is worse with none (60.0 % lost)"
+    )
     assert sentence.startswith(said)
     (table,) = (table for table in metric_tables(lossy) if table.title == "Delay and queue")
     column = [head.text for head in table.head].index("Probe p50")

@@ -108,7 +108,8 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
                                .is_unreliable = configuration.is_unreliable,
                                .retrying = node.profile.retrying,
                                .withholds_next_verb = node.profile.withholds_next_verb,
-                               .unacknowledged_packets_max = node.profile.unacknowledged_packets_max});
+                               .unacknowledged_packets_max = node.profile.unacknowledged_packets_max,
+                               .packets_after_nak_max = node.profile.packets_after_nak_max});
   queue_pairs_.push_back({.requester = requester,
                           .responder = {},
                           .route = std::make_shared<const std::vector<std::uint32_t>>(route),
