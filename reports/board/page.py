@@ -114,8 +114,10 @@ HEAD: Final = ["claim", "verdict", "kind and badges", "held against", "measured"
 
 
 def claim_lines(board: Sequence[BoardClaim]) -> list[list[str]]:
-    """Return head and rows: every claim that a run judges, or that others measured on a real card."""
-    return [HEAD, *(_line(each) for each in board if each.run or each.claim.measured_by_others)]
+    """Return head and rows: every claim that a run judges, then others that were measured on a real card."""
+    judged = [each for each in board if each.run is not None]
+    others = [each for each in board if each.run is None and each.claim.measured_by_others]
+    return [HEAD, *map(_line, judged + others)]
 
 
 def _line(each: BoardClaim) -> list[str]:
