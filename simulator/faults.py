@@ -174,11 +174,13 @@ class Faults:
         """Limit the rate at which a NIC drains received frames; it pauses its switch above ``xoff_bytes``.
 
         The fault starts now if ``start_ns`` is 0. Packets count as received when they arrive, not when they
-        leave the buffer. When the fault ends, the NIC drains the rest of the buffer at once.
+        leave the buffer. When the fault ends, the NIC drains the rest of the buffer at once. A switch without
+        flow control ignores the pauses, so that the NIC loses what its buffer cannot hold.
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4.
         """
         where = f"receive_slowly {host}"
-        node = self._pausing_host(where, host)
+        node, _ = self._topology.host(where, host)
+        self._topology.neighbour_of_host(where, node)
         require_integer(where, "rate_bps", rate_bps, 1, RATE_BPS_MAX)
         require_integer(where, "buffer_bytes", buffer_bytes, 1, BUFFER_BYTES_MAX)
         if not 0 <= xon_bytes < xoff_bytes < buffer_bytes:
@@ -206,9 +208,9 @@ class Faults:
         if begin_ns == engine.now_ns:
             receive_at(rate_bps)
         else:
-            engine.schedule(begin_ns, lambda _now: receive_at(rate_bps))
+            engine.schedule(begin_ns, lambda _now: receive_at(rate_bps), in_step=True)
         if duration_ns is not None:
-            engine.schedule(begin_ns + duration_ns, lambda _now: receive_at(RATE_BPS_MAX))
+            engine.schedule(begin_ns + duration_ns, lambda _now: receive_at(RATE_BPS_MAX), in_step=True)
 
     def _pausing_host(self, where: str, host: str) -> int:
         """Return the number of a host that can pause its switch."""

@@ -114,16 +114,18 @@ HEAD: Final = ["claim", "verdict", "kind and badges", "held against", "measured"
 
 
 def claim_lines(board: Sequence[BoardClaim]) -> list[list[str]]:
-    """Return head and rows: every claim that a run judges."""
-    return [HEAD, *(_line(each) for each in board if each.run is not None)]
+    """Return head and rows: every claim that a run judges, then others that were measured on a real card."""
+    judged = [each for each in board if each.run is not None]
+    others = [each for each in board if each.run is None and each.claim.measured_by_others]
+    return [HEAD, *map(_line, judged + others)]
 
 
 def _line(each: BoardClaim) -> list[str]:
-    assert each.run is not None, "only claims with a run have a line"
+    first = [each.claim.id, each.verdict_text, kind_text(each.claim)]
+    if each.run is None:
+        return [*first, each.claim.published_text, "", "", ""]
     return [
-        each.claim.id,
-        each.verdict_text,
-        kind_text(each.claim),
+        *first,
         judged_text(each.claim),
         each.measured,
         each.seed_list,

@@ -39,7 +39,8 @@ class PauseStorm(HostFault):
 
 
 class SlowReceiver(HostFault):
-    """A host's NIC takes in frame bytes at a limited rate, and pauses its switch when they pile up.
+    """A host's NIC takes in frame bytes at a limited rate, and pauses its switch when they pile up. A switch
+    without PFC ignores that, so that the NIC loses frames.
 
     NICs with too small a cache of page addresses behaved like this: pauses spread in an idle network.
 

@@ -204,11 +204,12 @@ def build_links(cell: Cell, nodes: Container[str] | None = None) -> Simulation:
 
 def unsupported_fault(cell: Cell) -> str | None:
     """Return why the simulator cannot carry out a fault; None if it can."""
-    pausing = [fault.target for fault in cell.network.breakages if fault.is_pausing]
-    if len(set(pausing)) < len(pausing):
+    pausers = [fault for fault in cell.network.breakages if fault.is_pausing]
+    if len({fault.target for fault in pausers}) < len(pausers):
         return "the simulator's NICs pause their switch for one reason each; take a fault away"
-    if pausing and not cell.network.pausing:
-        return f"{pausing[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
+    storms = [fault.target for fault in pausers if not isinstance(fault, SlowReceiver)]
+    if storms and not cell.network.pausing:
+        return f"{storms[0]} pauses its switch, which obeys only with +pfc; add it, or take the fault away"
     if any(len(_losing(losses)) > 1 for losses in cell.network.losses.values()):
         return "each of the simulator's links has one loss model: take a loss away"
     return unfit_event(cell) or _unsupported_rerouting(cell)

@@ -23,7 +23,7 @@ struct Faults::Injection {
   void operator()(const NicPause& pause) const { faults.pause_switch(pause.host, pause.is_pausing); }
 
   void operator()(const SlowReceiver& receiver) const {
-    faults.pause_switch(receiver.host, false);  // which it must be able to
+    faults.pause_switch(receiver.host, false);
     World& world = faults.world_;
     const std::uint32_t timer = faults.engine_.timers_.create(TimerKind::kReceive, receiver.host);
     faults.slow_receivers_.insert_or_assign(receiver.host, Receiver{ReceiveBuffer(receiver), timer});
@@ -37,9 +37,7 @@ void Faults::inject(const Fault& fault) {
 
 void Faults::pause_switch(std::uint32_t host, bool is_pausing) {
   const std::uint32_t link = world_.nics[world_.nodes[host].index].link;
-  if (link == kNoLink || !world_.has_flow_control(world_.links[link].to))
-    throw SimulationError(world_.nodes[host].name +
-                          ": its switch has no flow control, so it cannot pause it");
+  if (!world_.has_flow_control(world_.links[link].to)) return;  // such a switch ignores pauses
   PriorityMask& pausing = world_.ingresses[link].pausing;
   const PriorityMask wanted = is_pausing ? world_.lossless_beyond(link) : PriorityMask{0};
   if (pausing == wanted) return;

@@ -144,6 +144,19 @@ def test_a_pause_storm_and_a_slow_receiver(watchdog_ns: int | None) -> None:
     assert (counter(run, "watchdog_fired") > 0) == (watchdog_ns is not None)
 
 
+def test_a_slow_receiver_behind_a_switch_that_it_cannot_pause() -> None:
+    def build(simulation_type: type[Simulation]) -> Simulation:
+        simulation = network([("s0", "s1"), ("h0", "s0"), ("h1", "s1")], simulation_type)
+        connect(simulation, "h0", "h1").post_write(1, 10**7, True)
+        simulation.receive_slowly(
+            "h1", rate_bps=3 * GBPS, start_ns=100_000, duration_ns=MILLISECOND_NS, buffer_bytes=140_000
+        )
+        return simulation
+
+    run = assert_equal_runs(build, 8 * MILLISECOND_NS)
+    assert counter(run, "lost_packets") > 0
+
+
 @pytest.mark.parametrize("flow_control", [None, PriorityFlowControl(xoff_bytes=100_000)])
 @pytest.mark.parametrize("name", CONTROLS)
 def test_controls_in_nics(name: str, flow_control: PriorityFlowControl | None) -> None:
