@@ -14,6 +14,8 @@ from rogue.workloads.transports import TransportName
 
 VARIANT: Final = "variant"
 """The parameter that chooses an implementation of a control, or a set of values of a source."""
+CONTROL: Final = "cc"
+"""The parameter that replaces RoGUE's control by another, whose values are its author's."""
 DEFAULT_VARIANT: Final = "defaults"
 """The variant that keeps a control's own defaults at any line rate."""
 GBPS: Final = 1_000_000_000
@@ -177,7 +179,7 @@ def exceeds_defaults(transport: TransportName, parameters: Values, rate_bps: int
     return (
         published is not None
         and rate_bps > published.rate_max_bps
-        and not {*published.depends} & {*parameters}
+        and not {CONTROL, *published.depends} & {*parameters}
     )
 
 

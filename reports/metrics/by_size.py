@@ -110,7 +110,8 @@ def _metrics(of_class: SizeClass) -> list[Metric]:
             of_class.measure_name(quantity, percent, suffix),
             f"{title} p{percent}" + (f", {of_class.words}" if of_class.name else ""),
             unit,
-            f"{of_class.title}: {percent} % {words} at most this; one that did not complete is infinite.",
+            f"{of_class.title}: {percent} % {words} at most this; one that did not complete is infinite, and"
+            " one that the end of repeating traffic cuts short does not count.",
             ("flows",),
             _percentile(quantity, of_class, percent),
             lost=_lost(quantity, of_class),

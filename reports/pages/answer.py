@@ -31,6 +31,8 @@ from rogue.reports.results.headlines import (
     topics_of,
 )
 from rogue.reports.warnings.load import SENTENCE as UNPUBLISHED
+from rogue.reports.warnings.load import too_idle
+from rogue.reports.warnings.tails import TAILS, thin_tails
 
 LEADS_MAX: Final = 2
 """Measures of the question that get a sentence of their own."""
@@ -47,6 +49,8 @@ COSTS: Final = {
     "unfinished_share": "leaves {} of its transfers unfinished",
     "failed_queue_pair_share": "loses {} of its queue pairs",
 }
+GOODPUT: Final = {"aggregate_share", "aggregate_bps"}
+"""With a sentence about one of these, none says that a port idles."""
 INCOMPARABLE: Final = "not comparable"
 """Of two values that are both infinite."""
 FIGURES_OF: Final = {
@@ -133,7 +137,10 @@ def _measures(results: Results) -> tuple[list[Headline], list[Headline]]:
 
 
 def _first(results: Results, topic: Iterable[Headline]) -> Headline | None:
-    return next((each for each in topic if results.has(each.metric)), None)
+    """Return the first measure that the run has; a tail of few transfers only if there is no other."""
+    known = [each for each in topic if results.has(each.metric)]
+    thick = [each for each in known if each.metric not in TAILS or not thin_tails(results)]
+    return next(iter([*thick, *known]), None)
 
 
 def _sentences(results: Results, leads: list[Headline], others: list[Headline]) -> list[str]:
@@ -198,6 +205,12 @@ def _costs_by_name(
             if worst > COST_MIN and name not in in_sentences:
                 text = phrase.format(quantity_text(worst, METRICS[name].unit))
                 found.setdefault(group[0].style.name, []).append(f"{text}{points}")
+    if in_sentences.isdisjoint(GOODPUT):
+        for group in groups:
+            idle = max((share for each in group if (share := too_idle(results, each))), default=None)
+            if idle is not None:
+                text = f"leaves the port idle for {quantity_text(idle, Unit.PERCENT)} of the time"
+                found.setdefault(group[0].style.name, []).append(f"{text}{points}")
     return found
 
 
@@ -221,7 +234,9 @@ def _about(
         names = [each[0] for each in sides[words]]
         clauses.append(_with_cost(_clause(words, sides[words]), names, costs))
     if len(costs) > NAMED_MAX:
-        clauses.append(f"{len(costs)} others also lose probes, transfers or queue pairs")
+        clauses.append(
+            f"{len(costs)} others also lose probes, transfers or queue pairs, or leave the port idle"
+        )
     else:
         clauses += [f"{who} {joined(lost)}" for who, lost in costs.items()]
     return "; ".join(clauses)

@@ -28,9 +28,12 @@ from rogue.reports.results import (
     settings_by_point,
     written,
 )
+from rogue.reports.warnings.load import too_idle
 
 ROWS_MAX: Final = 16
 """With more settings a row is a transport, over all factor points."""
+OF_QUEUES: Final = ("queue_", "probe_", "rtt_")
+"""Measures that are good in an idle network: a transport that leaves the port idle is never the best."""
 
 
 def answer_table(results: Results, columns: list[Column]) -> ReportTable:
@@ -90,7 +93,9 @@ def _caption(results: Results, *, is_short: bool) -> str:
             f" most points; below it, at how many it is the best or level with it. {LEVEL}"
         )
     several = len({setting.transport for setting in settings}) > 1
-    best = f" Bold: the best of each measure, and what is level with it. {LEVEL}" if several else ""
+    idle = any(too_idle(results, setting) for setting in settings)
+    busy = " Queues and delays of a port that idles are never the best." if idle else ""
+    best = f" Bold: the best of each measure, and what is level with it. {LEVEL}{busy}" if several else ""
     runs = [len(results.views_of(setting)) for setting in settings]
     if max(runs) == 1:
         return f"One run each: there is no interval.{best}"
@@ -126,13 +131,14 @@ def _best(results: Results, metric: str, *, counts_level: bool = False) -> set[i
         return set()
     found: set[int] = set()
     for settings in settings_by_point(results.measured_settings).values():
-        means = [(mean, each) for each in settings if (mean := results.mean(each, metric))]
+        busy = [each for each in settings if not metric.startswith(OF_QUEUES) or not too_idle(results, each)]
+        means = [(mean, each) for each in busy if (mean := results.mean(each, metric))]
         sign = -1 if METRICS[metric].better == "higher" else 1
         first = min((mean for mean, _ in means), key=lambda mean: sign * mean.mean, default=None)
         if first is None or not first.exists:
             continue
         level = {id(each) for mean, each in means if order(mean, first, metric) == 0}
-        if counts_level or len(level) < len(means):
+        if counts_level or len(level) < len(settings):
             found |= level
     return found
 

@@ -90,7 +90,7 @@ _TOPICS: Final[tuple[tuple[str, tuple[Headline, ...]], ...]] = (
     (r"queues?\b(?! pair)", (_QUEUE,)),
     (rf"latency|round trip|round-trip|{_RTT}", (_MESH, _MESH_TCP, _PROBE, _ESTIMATE)),
     (r"fair|level|shares?\b", (_JAIN, _LEVEL_JAIN)),
-    (r"throughput|capacity|line rate", (_SHARE, _AGGREGATE)),
+    (r"throughput|goodput|capacity|line rate", (_SHARE, _AGGREGATE)),
     (r"lose (fewer )?packets|losses", (_DROPPED, _RESENT)),
     (r"sent again|retransmi", (_RESENT,)),
     (r"paused?\b|pauses", (_PAUSED,)),

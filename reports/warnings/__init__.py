@@ -5,6 +5,7 @@ from typing import Final
 from rogue.reports.results import Results
 from rogue.reports.warnings.load import idle_port, never_congested, too_short, unpublished_parameters
 from rogue.reports.warnings.seeds import identical_tables, single_seed, too_few_seeds
+from rogue.reports.warnings.tails import few_transfers
 from rogue.reports.warnings.warning import Check, RunWarning
 
 WARNINGS: Final[tuple[Check, ...]] = (
@@ -12,6 +13,7 @@ WARNINGS: Final[tuple[Check, ...]] = (
     idle_port,
     too_short,
     never_congested,
+    few_transfers,
     identical_tables,
     too_few_seeds,
     single_seed,

@@ -7,7 +7,7 @@ import numpy as np
 from rogue.reports.cells.bottleneck import SENT, packets_of_flows
 from rogue.reports.cells.view import CellView, once_per_cell
 from rogue.reports.quantities import duration_text
-from rogue.reports.results import Results, settings_by_point
+from rogue.reports.results import Results, Setting, settings_by_point
 from rogue.reports.warnings.warning import RunWarning, by_transport, some
 
 IDLE_MAX: Final = 0.2
@@ -25,9 +25,18 @@ QUEUED_FRAMES_MAX: Final = 2
 
 def _is_saturated(view: CellView) -> bool:
     """True if all flows start together and always have data, and nothing is meant to stop them."""
-    return view.is_simultaneous and not view.run.manifest.experiment.get("faults")
+    experiment = view.run.manifest.experiment
+    return view.is_simultaneous and not experiment.get("faults") and not _has_offered_rate(experiment)
 
 
+def _has_offered_rate(part: object) -> bool:
+    """True if the application limits the rate of some flow."""
+    if isinstance(part, dict):
+        return bool(part.get("offered_bps")) or any(map(_has_offered_rate, part.values()))
+    return isinstance(part, list) and any(map(_has_offered_rate, part))
+
+
+@once_per_cell
 def idle_share(view: CellView) -> float | None:
     """Return the share of the traffic's time in which the shared port sent nothing; None if it is unknown."""
     counters, window, facts = view.table("counters"), view.whole_window, view.entry.facts
@@ -39,13 +48,20 @@ def idle_share(view: CellView) -> float | None:
     return None if sent.empty else 1 - bits * fraction / ideal_bps / window.duration_ns
 
 
+def too_idle(results: Results, setting: Setting) -> float | None:
+    """Return the share of the time in which the shared port sent nothing, if it is above IDLE_MAX."""
+    shares = [share for view in results.views_of(setting) if (share := idle_share(view)) is not None]
+    mean = float(np.mean(shares)) if shares else 0.0
+    return mean if mean > IDLE_MAX else None
+
+
 def idle_port(results: Results) -> RunWarning | None:
     """Warn of a shared port that idles although every flow has data to send."""
-    found = []
-    for setting in results.measured_settings:
-        shares = [share for view in results.views_of(setting) if (share := idle_share(view)) is not None]
-        if shares and np.mean(shares) > IDLE_MAX:
-            found.append((setting, float(np.mean(shares))))
+    found = [
+        (setting, share)
+        for setting in results.measured_settings
+        if (share := too_idle(results, setting)) is not None
+    ]
     if not found:
         return None
     times = by_transport(found, lambda share: f"{100 * share:.0f} %")

@@ -55,8 +55,8 @@ struct NicProfile {
   Picoseconds resend_delay{};         // from a NAK to the first packet that is sent again
   Picoseconds cnp_interval = kNever;  // least time between CNPs; kNever: as the control has it
   CnpScope cnp_scope = CnpScope::kQueuePair;
-  bool cnp_with_nak = false;    // a NAK draws a CNP, as a mark does
-  Picoseconds timeout_min{};    // least timeout, whatever the queue pair's attribute says
+  bool cnp_with_nak = false;  // a NAK draws a CNP, as a mark does
+  Picoseconds timeout_min{};  // least timeout, whatever the queue pair's attribute says
 };
 
 // Priority flow control: what a switch tells the other ends of its links. Source: IEEE 802.1Qbb-2011.

@@ -66,16 +66,17 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   Nic& nic = world_.nics[index];
   world_.priorities |= mask_of(configuration.priority);
   const std::uint32_t limiter = limiter_for(nic, configuration);
-  const RequesterSettings settings{.mtu_bytes = configuration.mtu_bytes,
-                                   .ack_every_packets = configuration.ack_every_packets,
-                                   .retry_count = configuration.retry_count,
-                                   .retransmit_timeout = std::max(retransmit_timeout(configuration.timeout_exponent),
-                                                                  nic.profile.timeout_min),
-                                   .is_unreliable = configuration.is_unreliable,
-                                   .retrying = nic.profile.retrying,
-                                   .withholds_next_verb = nic.profile.withholds_next_verb,
-                                   .unacknowledged_packets_max = nic.profile.unacknowledged_packets_max,
-                                   .packets_after_nak_max = nic.profile.packets_after_nak_max};
+  const RequesterSettings settings{
+      .mtu_bytes = configuration.mtu_bytes,
+      .ack_every_packets = configuration.ack_every_packets,
+      .retry_count = configuration.retry_count,
+      .retransmit_timeout =
+          std::max(retransmit_timeout(configuration.timeout_exponent), nic.profile.timeout_min),
+      .is_unreliable = configuration.is_unreliable,
+      .retrying = nic.profile.retrying,
+      .withholds_next_verb = nic.profile.withholds_next_verb,
+      .unacknowledged_packets_max = nic.profile.unacknowledged_packets_max,
+      .packets_after_nak_max = nic.profile.packets_after_nak_max};
   world_.senders.push_back(
       {.requester = RcRequester(settings),
        .route = static_cast<std::uint32_t>(world_.routes.size()),

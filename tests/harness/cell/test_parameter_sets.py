@@ -7,10 +7,11 @@ from helpers.command_line import rogue
 from helpers.experiments import cell_of, load_text, write_experiment
 
 from rogue.harness.cell.cell import cell_facts
-from rogue.harness.cell.parameter_sets import GBPS, PARAMETER_SETS
+from rogue.harness.cell.parameter_sets import GBPS, PARAMETER_SETS, exceeds_defaults
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.plan.text import plan_text
 from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.workloads.transports import parse_transport
 
 STAR = """\
 name: star
@@ -132,3 +133,6 @@ def test_plan_notes_defaults_beyond_their_rate(tmp_path: Path, transport: str, n
 def test_stated_value_needs_no_note(tmp_path: Path) -> None:
     text = star("{name: rogue, rate_change_max: 10Gbps}")
     assert cell_facts(cell_of(tmp_path, text=text))["unpublished_parameters"] is None
+    own = parse_transport("rogue")
+    assert exceeds_defaults(own, {}, 100 * GBPS)
+    assert not exceeds_defaults(own, {"cc": "mine"}, 100 * GBPS), "a control of somebody else"

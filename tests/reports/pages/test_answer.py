@@ -258,7 +258,7 @@ def test_two_void_means_are_not_comparable(tmp_path: Path) -> None:
 def test_many_transports_with_losses_are_counted(tmp_path: Path) -> None:
     names = ("rogue", "roce", "roce+pfc", "irn", "irn+pfc", "iwarp", "dctcp", "cubic")
     first, *_ = said(completions(tmp_path, {name: [40] for name in names}))
-    assert first.endswith("; 7 others also lose probes, transfers or queue pairs.")
+    assert first.endswith("; 7 others also lose probes, transfers or queue pairs, or leave the port idle.")
 
 
 def test_other_measures_answer_where_those_of_the_kind_are_missing(tmp_path: Path) -> None:

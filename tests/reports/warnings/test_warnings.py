@@ -15,6 +15,7 @@ from rogue.harness.execution.slot import InlineSlot
 from rogue.harness.plan.plan import make_plan
 from rogue.harness.run import Workers, start_run, work
 from rogue.harness.testbeds.simulator import SimulatorTestbed
+from rogue.reports.pages.answer import answer_of
 from rogue.reports.reading.load import Run
 from rogue.reports.results import Results
 from rogue.reports.warnings import warnings_of
@@ -74,6 +75,45 @@ def test_idle_port_and_short_run_on_terminal_and_page(tmp_path: Path) -> None:
         assert f"<li>{sentence} <span" in page
         assert remedy in page
     assert page.count("Before you conclude") == 1
+
+
+def test_idle_port_is_said_beside_its_short_queue(tmp_path: Path) -> None:
+    """DCQCN's cautious defaults leave 100 Gb/s idle, so its queue is short and its port is not the best."""
+    results = Results(Run(run_of(tmp_path, INCAST, "question=Are queues short?")))
+    answer = answer_of(results)
+    assert answer.table is not None
+    first = answer.sentences[0].replace("\u202f", " ")
+    assert " of the time" in first.partition("RoCE with PFC and DCQCN")[2].partition(";")[0]
+    assert "leaves the port idle for " in first
+    queues = [head.text for head in answer.table.head].index("Queue p50")
+    idle, busy = (row[queues] for row in answer.table.rows)
+    assert not idle.is_best
+    assert busy.is_best
+
+
+def test_flows_with_an_offered_rate_may_leave_the_port_idle(tmp_path: Path) -> None:
+    flows = "[{source: h0, destination: h2, offered: 1Gbps}, {source: h1, destination: h2, offered: 1Gbps}]"
+    offered = CALM.replace("{kind: permutation, size: 100KB, repeat_for: 2ms}",
+                           f"{{kind: pairs, size: 1KB, run_for: 2ms, flows: {flows}}}")  # fmt: skip
+    assert not any("idles" in sentence for sentence in sentences(run_of(tmp_path, offered)))
+
+
+def test_p99_of_few_transfers_is_that_of_the_slowest(tmp_path: Path) -> None:
+    def results(count: int) -> Results:
+        rows = [transfer("main/h0->h1", fct_ns=1_000, slowdown=2.0, transfer_id=n) for n in range(count)]
+        cells = [(cell(f"{name}-r1", transport=name), {"flows": rows}) for name in ("rogue", "roce")]
+        place = tmp_path / str(count)
+        place.mkdir()
+        question = "Which control has the smallest slowdown?"
+        return Results(Run(write_cells(place, cells, {"kind": "poisson"}, question=question)))
+
+    thin, thick = results(99), results(100)
+    assert "Runs have 99 transfers, so a p99 is the time of the slowest one." in [
+        warning.sentence for warning in warnings_of(thin)
+    ]
+    assert not any("p99" in warning.sentence for warning in warnings_of(thick))
+    assert answer_of(thin).sentences[0].startswith("RoGUE has a mean slowdown of 2")
+    assert answer_of(thick).sentences[0].startswith("RoGUE has a p99 slowdown of 2")
 
 
 def test_plan_names_recovery_times_and_single_runs(tmp_path: Path) -> None:
