@@ -261,7 +261,7 @@ void Engine::receive(const Packet& packet) {
   --packets_;
   if (packet.kind == PacketKind::kCnp) return on_cnp(qp);
   if (packet.kind == PacketKind::kFeedback) return on_feedback(qp, packet);
-  if (packet.is_marked && may_be_marked(packet.kind)) on_marked(qp);
+  if (packet.is_marked && may_be_marked(packet.kind)) send_cnp(qp);
   if (is_reply(packet.kind)) {
     on_reply(qp, packet);
   } else {
@@ -284,7 +284,9 @@ void Engine::on_request(std::uint32_t qp, const Packet& packet) {
   sent.acknowledges_marked = packet.is_marked;
   sent.hops = packet.hops;
   const bool is_nak = kind == PacketKind::kNak;
-  send_later(receiver.route->front(), sent, is_nak ? node_of(qp).profile.nak_delay : Picoseconds{});
+  const NicProfile& profile = node_of(qp).profile;
+  send_later(receiver.route->front(), sent, is_nak ? profile.nak_delay : Picoseconds{});
+  if (is_nak && profile.cnp_with_nak) send_cnp(qp);
 }
 
 void Engine::on_reply(std::uint32_t qp, const Packet& packet) {

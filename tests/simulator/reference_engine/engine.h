@@ -279,7 +279,7 @@ class Engine {
     return !nodes_[node].is_host && nodes_[node].configuration.has_classes();
   }
   void mark(Link& link, Packet& packet);
-  void on_marked(std::uint32_t qp);
+  void send_cnp(std::uint32_t qp);
   void on_cnp(std::uint32_t qp);
   void on_control_timer(std::uint32_t qp);
   void watch_congestion(Link& link);

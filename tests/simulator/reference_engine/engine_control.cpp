@@ -30,7 +30,7 @@ void Engine::add_control(std::uint32_t qp, const ConnectionConfiguration& config
   watch_control(qp);
 }
 
-void Engine::on_marked(std::uint32_t qp) {
+void Engine::send_cnp(std::uint32_t qp) {
   QueuePair& receiver = queue_pairs_[qp];
   if (!receiver.controller || receiver.state != QueuePairState::kReadyToSend) return;
   Picoseconds& next = next_cnp(qp);

@@ -101,15 +101,17 @@ void Engine::add_queue_pair(std::uint32_t host, std::uint32_t peer, const std::v
   if (limiter == node.limiters.size()) add_limiter(node);
   node.queue_pairs.push_back(qp);
   priorities_ |= mask_of(configuration.priority);
-  const RcRequester requester({.mtu_bytes = configuration.mtu_bytes,
-                               .ack_every_packets = configuration.ack_every_packets,
-                               .retry_count = configuration.retry_count,
-                               .retransmit_timeout = retransmit_timeout(configuration.timeout_exponent),
-                               .is_unreliable = configuration.is_unreliable,
-                               .retrying = node.profile.retrying,
-                               .withholds_next_verb = node.profile.withholds_next_verb,
-                               .unacknowledged_packets_max = node.profile.unacknowledged_packets_max,
-                               .packets_after_nak_max = node.profile.packets_after_nak_max});
+  const RcRequester requester(
+      {.mtu_bytes = configuration.mtu_bytes,
+       .ack_every_packets = configuration.ack_every_packets,
+       .retry_count = configuration.retry_count,
+       .retransmit_timeout =
+           std::max(retransmit_timeout(configuration.timeout_exponent), node.profile.timeout_min),
+       .is_unreliable = configuration.is_unreliable,
+       .retrying = node.profile.retrying,
+       .withholds_next_verb = node.profile.withholds_next_verb,
+       .unacknowledged_packets_max = node.profile.unacknowledged_packets_max,
+       .packets_after_nak_max = node.profile.packets_after_nak_max});
   queue_pairs_.push_back({.requester = requester,
                           .responder = {},
                           .route = std::make_shared<const std::vector<std::uint32_t>>(route),
