@@ -54,7 +54,9 @@ class alignas(64) RcRequester {
   }
 
   void set_window(std::uint64_t packets) {  // largest number of packets in flight; new ones wait
-    window_packets_ = std::min(packets, cap_packets_);
+    const std::uint64_t window = std::min(packets, cap_packets_);
+    if (window == window_packets_) return;
+    window_packets_ = window;
     reconsider_waiting();
   }
   bool has_packet() const { return next_psn_ < sendable_psn_; }
