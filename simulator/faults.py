@@ -173,9 +173,8 @@ class Faults:
     ) -> None:
         """Limit the rate at which a NIC drains received frames; it pauses its switch above ``xoff_bytes``.
 
-        The fault starts now if ``start_ns`` is 0. Packets count as received when they arrive, not when they
-        leave the buffer. When the fault ends, the NIC drains the rest of the buffer at once. A switch without
-        flow control ignores the pauses, so that the NIC loses what its buffer cannot hold.
+        It starts now if ``start_ns`` is 0, and at its end the NIC drains its buffer at once. Packets count as
+        received when they arrive. Without flow control the NIC loses what its buffer cannot hold.
         Source: Guo et al., "RDMA over commodity Ethernet at scale", SIGCOMM 2016, section 4.4.
         """
         where = f"receive_slowly {host}"

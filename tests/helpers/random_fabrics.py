@@ -7,6 +7,7 @@ from typing import Any, Literal
 from helpers.networks import Builder
 from helpers.random_features import (
     CONTROLS,
+    LOSSES,
     MTUS_BYTES,
     RELIABILITIES,
     SPRAYINGS,
@@ -15,7 +16,7 @@ from helpers.random_features import (
     Storm,
     sprayed,
 )
-from helpers.random_networks import KINDS, LOSSES, PROFILES
+from helpers.random_networks import KINDS, PROFILES
 
 from rogue.simulator import (
     FairRates,

@@ -6,7 +6,10 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 
 from rogue.simulator import (
+    BurstLoss,
     FairRates,
+    IndependentLoss,
+    IpIdLoss,
     Marking,
     NicControl,
     PriorityFlowControl,
@@ -17,6 +20,13 @@ from rogue.simulator import (
     unsprayable,
 )
 
+LOSSES = (
+    IndependentLoss(0.01),
+    IndependentLoss(0.1),
+    IndependentLoss(0.5, from_ns=10_000, until_ns=30_000),
+    BurstLoss(to_bad_probability=0.02, to_good_probability=0.3),
+    IpIdLoss(0xF),
+)
 MTUS_BYTES = (256, 1000, 1024, 4096)
 # So fast that something happens in small networks.
 CONTROLS = (

@@ -7,6 +7,7 @@ from typing import Any
 
 from helpers.random_features import (
     CONTROLS,
+    LOSSES,
     MTUS_BYTES,
     RELIABILITIES,
     SPRAYINGS,
@@ -27,10 +28,7 @@ from rogue.simulator import (
     CX3PRO,
     CX4,
     IDEAL,
-    BurstLoss,
     DatagramQueuePair,
-    IndependentLoss,
-    IpIdLoss,
     Loss,
     NicProfile,
     PacketEvent,
@@ -60,13 +58,6 @@ PROFILES = (
     replace(CX4, nak_delay_ns=1, cnp_delay_ns=9_000, cnp_scope="per_port", cnp_with_nak=True,
             timeout_min_ns=400_000),
 )  # fmt: skip
-LOSSES = (
-    IndependentLoss(0.01),
-    IndependentLoss(0.1),
-    IndependentLoss(0.5, from_ns=10_000, until_ns=30_000),
-    BurstLoss(to_bad_probability=0.02, to_good_probability=0.3),
-    IpIdLoss(0xF),
-)
 KINDS: tuple[SwitchKind, ...] = ("shared", "shared", "voq")
 RATES_BPS = (10**9, 3 * 10**9, 10**10, 10**11)
 
